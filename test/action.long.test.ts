@@ -104,7 +104,7 @@ async function runBeside(
   return ran(status, stdout.join(''), stderr.join(''));
 }
 
-it('is composite: each step is one of another action, or has its shell, and no input is put into a script', () => {
+it('the action is composite: each step is another action or has its shell, and no input is put into a script', () => {
   expect([action.runs.using, steps.map(({ uses, shell }) => uses ?? shell)]).toEqual([
     'composite',
     ['actions/setup-node@v4', 'bash', 'bash'],
@@ -113,7 +113,7 @@ it('is composite: each step is one of another action, or has its shell, and no i
   expect(action.outputs.reports.value).toMatch(/^\$\{\{ steps\.run\.outputs\.reports \}\}$/);
 });
 
-it('runs every file that a pattern matches, with one summary, and annotates what does not hold', () => {
+it('the action runs every file that a pattern matches, with one summary, and annotates what does not hold', () => {
   const { status, annotations, summary: text, stdout } = run('Run', { files: 'scenarios/*.yaml' });
   expect([status, annotations]).toEqual([
     1,
@@ -126,7 +126,7 @@ it('runs every file that a pattern matches, with one summary, and annotates what
   expect(readFileSync(output, 'utf8')).toBe(`reports=${join(temp, 'weir-reports')}\n`);
 });
 
-it('annotates the line and column of what cannot be read', () => {
+it('the action annotates the line and column of what cannot be read', () => {
   const { status, annotations } = run('Run', { files: 'broken.yaml' });
   expect([status, annotations]).toEqual([
     2,
@@ -138,7 +138,7 @@ it('annotates the line and column of what cannot be read', () => {
   ]);
 });
 
-it('gives options as they are, one a line', () => {
+it('the action hands on options as they are, one a line', () => {
   const {
     status,
     annotations,
@@ -156,12 +156,12 @@ it.each([
   [{ files: '\n' }, /^::error ::The input files names none/],
   [{ files: 'nowhere.yaml' }, /^::error file=nowhere\.yaml::.*nowhere\.yaml/],
   [{ files: 'scenarios/burst.yaml', options: '--frobnicate' }, /^::error file=scenarios\/burst\.yaml::.*frobnicate/],
-])('refuses %o', (given, said) => {
+])('the action refuses %o', (given, said) => {
   const { status, annotations } = run('Run', given);
   expect([status, annotations]).toEqual([2, [expect.stringMatching(said)]]);
 });
 
-it('says what a pull request does to the limits, in one comment that it keeps up to date', async () => {
+it('the action says what a pull request does to the limits, in one comment that it keeps up to date', async () => {
   const git = (...words: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.example', ...words], { cwd: job });
   const limits = (burst: number) =>

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { lastValueFrom, type Observable, toArray } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { AuditRow } from '../src/core/record/row.js';
 import type { CycleRow } from '../src/harness/outcome/cycle-row.js';
 
@@ -93,7 +93,7 @@ function seenOnNode(weir: Awaited<ReturnType<typeof built>>) {
 
 const plain = await seenOf(await built('plain'));
 
-it('without a mutation all four are limited and restored', () => {
+it('a simulation, a replay, the model of a load and a node limit and restore without a mutation', () => {
   expect([plain.replayed, plain.model[0].length, plain.node]).toEqual([
     ['limiting 0', 'allowing 60'],
     2,
@@ -103,64 +103,62 @@ it('without a mutation all four are limited and restored', () => {
   expect(plain.events).toEqual({ simulated: both, replayed: both, modelled: both, published: [...both, both[0]] });
 });
 
-describe('XState moves every contract', () => {
-  it('a machine whose guard is inverted changes a simulation, a replay, the model of a load and a node', async () => {
-    const from = 'inRanges(params, event)';
-    const inverted = await built('guard', { file: 'core/limiter/contract-machine.ts', from, to: `!${from}` });
-    const seen = await seenOf(inverted);
-    expect([seen.digest === plain.digest, seen.replayed, seen.model[0].length, seen.node]).toEqual([
-      false,
-      [],
-      0,
-      [[120, 1, 1], 'allowing'],
-    ]);
-  });
-
-  it('a window of one cycle more changes all four', async () => {
-    const from = "within: 'within' in params ? params.within : 1";
-    const longer = await built('window', {
-      file: 'core/limiter/compile.ts',
-      from,
-      to: "within: ('within' in params ? params.within : 1) + 1",
-    });
-    const { digest, replayed, model, node } = await seenOf(longer);
-    expect(digest).not.toBe(plain.digest);
-    expect(replayed).toEqual(['limiting 0', 'allowing 61']);
-    expect([model[0][1].cycle, node]).toEqual([plain.model[0][1].cycle + 1, [[100, 0, 0], 'limiting']]);
-  });
-
-  it('what a machine emits is what is published: by a simulation, a replay, the model of a load, and a node, of keys too', async () => {
-    const from = '{ event: type, aggregate }: Emit) => ({\n      type,';
-    const to = "{ event: type, aggregate }: Emit) => ({\n      type: type + '_by_xstate',";
-    const renamed = await built('emit', { file: 'core/limiter/contract-machine.ts', from, to });
-    const { events } = await seenOf(renamed);
-    const both = ['rate_limited_by_xstate', 'rate_restored_by_xstate'];
-    expect(events).toEqual({ simulated: both, replayed: both, modelled: both, published: [...both, both[0]] });
-  });
-
-  it('a plain run starts an actor for each contract that moves, and for each client', async () => {
-    const counted = (actors: string) => `(((globalThis as any).${actors} ??= []).push(0), createActor`;
-    const contracts = await built('contracts', {
-      ...{
-        file: 'core/limiter/contract-actor.ts',
-        from: 'createActor(machine',
-        to: `${counted('contracts')})(machine`,
-      },
-    });
-    const scenario = await contracts.loadScenario(join(root, 'scenarios/burst.yaml'));
-    const { outcome } = await contracts.simulate(scenario);
-    expect(outcome.by_contract.map(({ entries }: { entries: number }) => entries)).toEqual([1]);
-    expect((globalThis as { contracts?: unknown[] }).contracts).toHaveLength(1);
-    const clients = await built('clients', {
-      ...{ file: 'harness/clients/client.ts', from: 'createActor(logic', to: `${counted('clients')})(logic` },
-    });
-    const run = await clients.simulate(await clients.loadScenario(join(root, 'scenarios/backpressure.yaml')));
-    // The scenario has a control, which runs first.
-    expect((globalThis as { clients?: unknown[] }).clients).toHaveLength(2 * run.outcome.clients[0].clients);
-  });
+it('a machine of XState whose guard is inverted changes a simulation, a replay, the model of a load and a node', async () => {
+  const from = 'inRanges(params, event)';
+  const inverted = await built('guard', { file: 'core/limiter/contract-machine.ts', from, to: `!${from}` });
+  const seen = await seenOf(inverted);
+  expect([seen.digest === plain.digest, seen.replayed, seen.model[0].length, seen.node]).toEqual([
+    false,
+    [],
+    0,
+    [[120, 1, 1], 'allowing'],
+  ]);
 });
 
-it('RxJS drives the cycles: without a tick no request is decided, in a simulation, a replay or the model of a load', async () => {
+it('a window of one cycle more changes a simulation, a replay, the model of a load and a node', async () => {
+  const from = "within: 'within' in params ? params.within : 1";
+  const longer = await built('window', {
+    file: 'core/limiter/compile.ts',
+    from,
+    to: "within: ('within' in params ? params.within : 1) + 1",
+  });
+  const { digest, replayed, model, node } = await seenOf(longer);
+  expect(digest).not.toBe(plain.digest);
+  expect(replayed).toEqual(['limiting 0', 'allowing 61']);
+  expect([model[0][1].cycle, node]).toEqual([plain.model[0][1].cycle + 1, [[100, 0, 0], 'limiting']]);
+});
+
+it('what a machine of XState emits is what a simulation, a replay, the model of a load and a node publish', async () => {
+  const from = '{ event: type, aggregate }: Emit) => ({\n      type,';
+  const to = "{ event: type, aggregate }: Emit) => ({\n      type: type + '_by_xstate',";
+  const renamed = await built('emit', { file: 'core/limiter/contract-machine.ts', from, to });
+  const { events } = await seenOf(renamed);
+  const both = ['rate_limited_by_xstate', 'rate_restored_by_xstate'];
+  expect(events).toEqual({ simulated: both, replayed: both, modelled: both, published: [...both, both[0]] });
+});
+
+it('a plain run starts an actor of XState for each contract that moves, and for each client', async () => {
+  const counted = (actors: string) => `(((globalThis as any).${actors} ??= []).push(0), createActor`;
+  const contracts = await built('contracts', {
+    ...{
+      file: 'core/limiter/contract-actor.ts',
+      from: 'createActor(machine',
+      to: `${counted('contracts')})(machine`,
+    },
+  });
+  const scenario = await contracts.loadScenario(join(root, 'scenarios/burst.yaml'));
+  const { outcome } = await contracts.simulate(scenario);
+  expect(outcome.by_contract.map(({ entries }: { entries: number }) => entries)).toEqual([1]);
+  expect((globalThis as { contracts?: unknown[] }).contracts).toHaveLength(1);
+  const clients = await built('clients', {
+    ...{ file: 'harness/clients/client.ts', from: 'createActor(logic', to: `${counted('clients')})(logic` },
+  });
+  const run = await clients.simulate(await clients.loadScenario(join(root, 'scenarios/backpressure.yaml')));
+  // The scenario has a control, which runs first.
+  expect((globalThis as { clients?: unknown[] }).clients).toHaveLength(2 * run.outcome.clients[0].clients);
+});
+
+it('RxJS drives the cycles: without a tick a simulation, a replay and the model of a load decide nothing', async () => {
   const from = 'subscriber.next({ cycle, missed });';
   const silent = await built('ticks', { file: 'core/time/cycles.ts', from, to: '' });
   const scenario = await silent.loadScenario(join(root, 'scenarios/burst.yaml'));

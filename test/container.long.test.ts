@@ -81,7 +81,7 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-it('has known steps, and a last stage without rights that writes to its volume alone', () => {
+it('the Containerfile has known steps, and its last stage runs without rights in its one volume', () => {
   const declared = ['ARG', 'ENV', 'USER', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD'];
   expect(lines.filter(([keyword]) => walk[keyword] === undefined && !declared.includes(keyword))).toEqual([]);
   expect([valuesOf('USER'), valuesOf('VOLUME'), valuesOf('WORKDIR').at(-1)]).toEqual([['node'], ['/data'], '/data']);
@@ -89,14 +89,14 @@ it('has known steps, and a last stage without rights that writes to its volume a
   expect(new Set(valuesOf('FROM').map((value) => value.split(' ')[0]))).toEqual(new Set(['node:22-slim']));
 });
 
-it('ends with the package and what it needs, and no sources and tools', () => {
+it('the container holds the package and what it needs, and no sources and tools', () => {
   const app = join(home, 'last/app');
   expect(readdirSync(app).sort()).toEqual(['node_modules', 'package-lock.json', 'package.json']);
   expect(existsSync(join(app, 'node_modules/esbuild'))).toBe(false);
   expect(existsSync(join(app, 'node_modules/@weir/cli/src'))).toBe(false);
 });
 
-it('serves by its entry point, is found healthy, and leaves its root as it was', async () => {
+it('the container serves by its entry point, is found healthy, and leaves its root as it was', async () => {
   // Installed without scripts: what comes built for Node 22 and later fits them alone.
   const ofThisNode = join(root, 'node_modules/better-sqlite3');
   if (!comesBuilt) cpSync(ofThisNode, join(home, 'last/app/node_modules/better-sqlite3'), { recursive: true });

@@ -19,7 +19,7 @@ it.each([
   ['(MIT AND GPL-3.0)', false],
   ['GPL-3.0', false],
   ['none', false],
-])('%s: %s', (licence, expected) => {
+])('the licence %s is allowed: %s', (licence, expected) => {
   expect(isAllowed(licence)).toBe(expected);
 });
 

@@ -39,121 +39,119 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-describe('the package', () => {
-  it('holds the program, its types, schemas, scenarios, topics and dashboard, and no more', () => {
-    const places = [
-      /^dist\/(cli|lib|worker|chart)\/[\w-]+\.js$/,
-      /^dist\/types\/.+\.d\.ts$/,
-      /^dist\/web\/(node\/)?[\w.-]+\.js$/,
-      /^dist\/fonts\/[\w-]+\.woff2$/,
-      /^dist\/web\/(node\/)?[\w-]+\.(css|html|svg)$/,
-      /^dist\/schema\/\w+\.schema\.json$/,
-      /^dist\/openapi\.json$/,
-      /^dist\/topics\/[\w-]+\.md$/,
-      /^dist\/LICENSES\.txt$/,
-      /^scenarios\/[\w-]+\.(yaml|log|md)$/,
-      /^scenarios\/gateway\/[\w-]+\.(conf|yaml)$/,
-      /^scenarios\/programs\/[\w.-]+\.mjs$/,
-      /^scenarios\/recipes\/(Caddyfile|[\w-]+\.(conf|cfg|json|lua|yaml|md))$/,
-    ];
-    const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
-    const others = packed.filter((path) => !places.some((place) => place.test(path)));
-    expect(others.sort()).toEqual(pages);
-  });
+it('the package holds the program, its types, schemas, scenarios, topics and dashboard, and no more', () => {
+  const places = [
+    /^dist\/(cli|lib|worker|chart)\/[\w-]+\.js$/,
+    /^dist\/types\/.+\.d\.ts$/,
+    /^dist\/web\/(node\/)?[\w.-]+\.js$/,
+    /^dist\/fonts\/[\w-]+\.woff2$/,
+    /^dist\/web\/(node\/)?[\w-]+\.(css|html|svg)$/,
+    /^dist\/schema\/\w+\.schema\.json$/,
+    /^dist\/openapi\.json$/,
+    /^dist\/topics\/[\w-]+\.md$/,
+    /^dist\/LICENSES\.txt$/,
+    /^scenarios\/[\w-]+\.(yaml|log|md)$/,
+    /^scenarios\/gateway\/[\w-]+\.(conf|yaml)$/,
+    /^scenarios\/programs\/[\w.-]+\.mjs$/,
+    /^scenarios\/recipes\/(Caddyfile|[\w-]+\.(conf|cfg|json|lua|yaml|md))$/,
+  ];
+  const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
+  const others = packed.filter((path) => !places.some((place) => place.test(path)));
+  expect(others.sort()).toEqual(pages);
+});
 
-  it('runs in an empty folder: init writes a first scenario, simulate runs it', () => {
-    const ran = [weir('init'), weir('simulate', 'burst.yaml'), weir('help', 'limits')];
-    expect(ran.map(({ status, stderr }) => [status, stderr])).toEqual([
-      [0, ''],
-      [0, ''],
-      [0, ''],
-    ]);
-    expect(ran[2]?.stdout).toMatch(/^Which limit\n/);
-    expect(ran[1]?.stdout).toMatch(/^✔ held {2}burst, seed 7\n/);
-    expect(readdirSync(join(home, 'reports/burst/7')).sort()).toContain('index.html');
-  });
+it('the package runs in an empty folder: init writes a first scenario, simulate runs it', () => {
+  const ran = [weir('init'), weir('simulate', 'burst.yaml'), weir('help', 'limits')];
+  expect(ran.map(({ status, stderr }) => [status, stderr])).toEqual([
+    [0, ''],
+    [0, ''],
+    [0, ''],
+  ]);
+  expect(ran[2]?.stdout).toMatch(/^Which limit\n/);
+  expect(ran[1]?.stdout).toMatch(/^✔ held {2}burst, seed 7\n/);
+  expect(readdirSync(join(home, 'reports/burst/7')).sort()).toContain('index.html');
+});
 
-  it('brings few packages: what is shared, what is native, what better-sqlite3 needs to be built, and autocannon with its own', () => {
-    const bytes = execFileSync('du', ['-sm', join(home, 'node_modules')], { encoding: 'utf8' });
-    expect([installed.length <= 110, Number.parseInt(bytes, 10) <= 130], `${installed.length}, ${bytes}`).toEqual([
-      true,
-      true,
-    ]);
-    const { dependencies } = JSON.parse(readFileSync(join(home, 'node_modules/@weir/cli/package.json'), 'utf8'));
-    expect(Object.keys(dependencies)).toEqual(['autocannon', 'rxjs', 'typebox', 'xstate']);
-    const few = /^(bullmq|ioredis|@grpc\/.*|fastify|undici|protobufjs|@opentelemetry\/.*|canvas|node-gyp)$/;
-    expect(installed.filter((name) => few.test(name))).toEqual([]);
-  });
+it('the package brings at most 110 packages of 130 MB, and none that is not always needed', () => {
+  const bytes = execFileSync('du', ['-sm', join(home, 'node_modules')], { encoding: 'utf8' });
+  expect([installed.length <= 110, Number.parseInt(bytes, 10) <= 130], `${installed.length}, ${bytes}`).toEqual([
+    true,
+    true,
+  ]);
+  const { dependencies } = JSON.parse(readFileSync(join(home, 'node_modules/@weir/cli/package.json'), 'utf8'));
+  expect(Object.keys(dependencies)).toEqual(['autocannon', 'rxjs', 'typebox', 'xstate']);
+  const few = /^(bullmq|ioredis|@grpc\/.*|fastify|undici|protobufjs|@opentelemetry\/.*|canvas|node-gyp)$/;
+  expect(installed.filter((name) => few.test(name))).toEqual([]);
+});
 
-  it.each([
-    [['worker', 'redis://127.0.0.1:1'], 'bullmq@6.7.0'],
-    [['simulate', 'burst.yaml', '--replications', '3', '--workers', 'redis://127.0.0.1:1'], 'bullmq@6.7.0'],
-    [['serve', '--store', 'memory', '--port', '0', '--grpc', '0', '--limit', 'limits.yaml'], '@grpc/grpc-js@^1.14.7'],
-  ])('%s says which package it needs', (words, wanted) => {
-    writeFileSync(
-      join(home, 'limits.yaml'),
-      'domain: shop\ndescriptors: [{ key: a, rate_limit: { unit: minute, requests_per_unit: 5 } }]\n',
-    );
-    const { status, stdout } = weir(...words, '--json');
-    const { code, fix } = JSON.parse(stdout);
-    expect([status, code, fix]).toEqual([2, 'package_missing', expect.stringContaining(`npm install "${wanted}"`)]);
-  });
+it.each([
+  [['worker', 'redis://127.0.0.1:1'], 'bullmq@6.7.0'],
+  [['simulate', 'burst.yaml', '--replications', '3', '--workers', 'redis://127.0.0.1:1'], 'bullmq@6.7.0'],
+  [['serve', '--store', 'memory', '--port', '0', '--grpc', '0', '--limit', 'limits.yaml'], '@grpc/grpc-js@^1.14.7'],
+])('weir %s says which package it needs', (words, wanted) => {
+  writeFileSync(
+    join(home, 'limits.yaml'),
+    'domain: shop\ndescriptors: [{ key: a, rate_limit: { unit: minute, requests_per_unit: 5 } }]\n',
+  );
+  const { status, stdout } = weir(...words, '--json');
+  const { code, fix } = JSON.parse(stdout);
+  expect([status, code, fix]).toEqual([2, 'package_missing', expect.stringContaining(`npm install "${wanted}"`)]);
+});
 
-  it('draws charts', async () => {
-    const { width, height, colors } = await pictureOf(readFileSync(join(home, 'reports/burst/7/charts/window.png')));
-    expect([width, height > 400, colors > 50]).toEqual([1800, true, true]);
-  });
+it('the package draws charts', async () => {
+  const { width, height, colors } = await pictureOf(readFileSync(join(home, 'reports/burst/7/charts/window.png')));
+  expect([width, height > 400, colors > 50]).toEqual([1800, true, true]);
+});
 
-  it('is a library: what the README shows is typed, and every part of it does what it says', () => {
-    writeFileSync(join(home, 'consumer.ts'), consumer);
-    const compilerOptions = {
-      module: 'nodenext',
-      target: 'es2022',
-      strict: true,
-      types: ['node'],
-      // XState's own declarations do not hold with `exactOptionalPropertyTypes`.
-      skipLibCheck: false,
-      lib: ['ES2023'],
-    };
-    writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
-    const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home], {
-      encoding: 'utf8',
-    });
-    expect(tsc.stdout).toBe('');
-    const told = execFileSync(process.execPath, [join(home, 'consumer.js')], { cwd: home, env, encoding: 'utf8' });
-    expect(JSON.parse(told)).toEqual({
-      simulated: ['held', 160, 110],
-      seeded: [7, 8],
-      parsed: 120,
-      replayed: [2, 1],
-      gate: [100, 0, 60],
-      refused: 'unreadable_file',
-    });
+it('the package is a library: a program that imports it is typed, and every part does what it says', () => {
+  writeFileSync(join(home, 'consumer.ts'), consumer);
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2022',
+    strict: true,
+    types: ['node'],
+    // XState's own declarations do not hold with `exactOptionalPropertyTypes`.
+    skipLibCheck: false,
+    lib: ['ES2023'],
+  };
+  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+  const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home], {
+    encoding: 'utf8',
   });
-
-  it('has a client that needs nothing else: in Node, and in a bundle for browsers', async () => {
-    writeFileSync(join(home, 'client.mjs'), clientProgram);
-    const told = execFileSync(process.execPath, [join(home, 'client.mjs')], { cwd: home, env, encoding: 'utf8' });
-    expect(JSON.parse(told)).toEqual({ gate: 'node_unreachable', statuses: [200, 429, 429], verdict: 'follows' });
-    const entry = `import { WeirClient } from '@weir/cli/client'; globalThis.made = new WeirClient({ url: 'http://x' });`;
-    const { metafile } = await build({
-      stdin: { contents: entry, resolveDir: home },
-      absWorkingDir: home,
-      bundle: true,
-      platform: 'browser',
-      metafile: true,
-      write: false,
-    });
-    const inputs = Object.entries(metafile.inputs);
-    const foreign = inputs.filter(([path]) => path !== '<stdin>' && !path.startsWith('node_modules/@weir/cli/dist/'));
-    expect([foreign, inputs.flatMap(([, { imports }]) => imports.filter(({ external }) => external))]).toEqual([
-      [],
-      [],
-    ]);
+  expect(tsc.stdout).toBe('');
+  const told = execFileSync(process.execPath, [join(home, 'consumer.js')], { cwd: home, env, encoding: 'utf8' });
+  expect(JSON.parse(told)).toEqual({
+    simulated: ['held', 160, 110],
+    seeded: [7, 8],
+    parsed: 120,
+    replayed: [2, 1],
+    gate: [100, 0, 60],
+    refused: 'unreadable_file',
   });
+});
 
-  // A clone has the library of later Nodes beside it.
-  it.skipIf(Number(process.versions['napi']) >= 10)('says which library of SQLite it needs on a later Node', () => {
+it('the package has a client that needs nothing else, in Node and in a bundle for browsers', async () => {
+  writeFileSync(join(home, 'client.mjs'), clientProgram);
+  const told = execFileSync(process.execPath, [join(home, 'client.mjs')], { cwd: home, env, encoding: 'utf8' });
+  expect(JSON.parse(told)).toEqual({ gate: 'node_unreachable', statuses: [200, 429, 429], verdict: 'follows' });
+  const entry = `import { WeirClient } from '@weir/cli/client'; globalThis.made = new WeirClient({ url: 'http://x' });`;
+  const { metafile } = await build({
+    stdin: { contents: entry, resolveDir: home },
+    absWorkingDir: home,
+    bundle: true,
+    platform: 'browser',
+    metafile: true,
+    write: false,
+  });
+  const inputs = Object.entries(metafile.inputs);
+  const foreign = inputs.filter(([path]) => path !== '<stdin>' && !path.startsWith('node_modules/@weir/cli/dist/'));
+  expect([foreign, inputs.flatMap(([, { imports }]) => imports.filter(({ external }) => external))]).toEqual([[], []]);
+});
+
+// A clone has the library of later Nodes beside it.
+it.skipIf(Number(process.versions['napi']) >= 10)(
+  'weir serve says which library of SQLite it needs on a later Node',
+  () => {
     const preload = join(home, 'newer-node.mjs');
     const versions = "{ ...process.versions, node: '24.19.0', napi: '10' }";
     writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
@@ -166,8 +164,8 @@ describe('the package', () => {
       'store_failed',
       expect.stringMatching(/needs better-sqlite3 13, .*: Version 12/),
     ]);
-  });
-});
+  },
+);
 
 /** Installed with --omit=optional, as in CI. */
 describe('the package without what is native', () => {
@@ -175,7 +173,7 @@ describe('the package without what is native', () => {
     for (const name of ['@napi-rs', 'better-sqlite3']) rmSync(join(home, 'node_modules', name), { recursive: true });
   });
 
-  it('simulates and replays, and says that charts are no pictures', () => {
+  it('the package without what is native simulates and replays, and says that charts are no pictures', () => {
     const answers = [
       weir('simulate', 'burst.yaml', '--out', 'without'),
       weir('replay', 'log.csv', '--out', 'replayed'),
@@ -192,7 +190,7 @@ describe('the package without what is native', () => {
   it.each([
     [['report', 'reports/burst/7', '--out', 'chart.png'], 2, 'package_missing', '@napi-rs/canvas@'],
     [['serve', '--data', 'data', '--port', '0', '--json'], 74, 'store_failed', 'better-sqlite3@'],
-  ])('%s says which package it needs', (words, exit, told, wanted) => {
+  ])('weir %s says which native package it needs', (words, exit, told, wanted) => {
     const { status, stdout, stderr } = weir(...words);
     const said = stdout + stderr;
     expect([status, said]).toEqual([exit, expect.stringContaining(wanted)]);
@@ -262,11 +260,11 @@ async function pictureOf(png: Buffer): Promise<{ width: number; height: number; 
 describe('the published schemas', () => {
   const published = (name: string) => JSON.parse(readFileSync(join(root, `dist/schema/${name}.schema.json`), 'utf8'));
 
-  it.each(Object.entries(schemas))('%s is that of the code', (name, schema) =>
+  it.each(Object.entries(schemas))('the published schema %s is that of the code', (name, schema) =>
     expect(published(name)).toEqual(JSON.parse(JSON.stringify(schema))),
   );
 
-  it('take every shipped scenario, and refuse a misspelt field', () => {
+  it('the published schema of a scenario takes every shipped one, and refuses a misspelt field', () => {
     const validate = new Ajv2020({ strict: false }).compile(published('scenario'));
     const folder = join(root, 'scenarios');
     const shipped = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
@@ -301,7 +299,7 @@ it('what is bundled, and every dependency, may be passed on: its licence asks fo
   expect(refused).toEqual([]);
 });
 
-it('the licence of each bundled package is in the package, and npm run sbom lists it and what comes with it, and no tool', () => {
+it('the licence of each bundled package is in the package, and the SBOM lists each of them, and no tool', () => {
   const bundled: string[] = JSON.parse(readFileSync(join(root, 'build/bundled.json'), 'utf8'));
   const named = bundled.map((path) => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')));
   const licences = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');

@@ -92,50 +92,51 @@ const executed = pages.map((path) => {
 });
 
 describe.each(executed.filter(([, blocks]) => blocks.length > 0))('%s', (_, blocks) => {
-  it.each(blocks.map((block) => [titleOf(block), block] as const))('runs: %s', async (_title, block) => {
-    const out = await runBlock(block);
-    printed.push(out);
-    if (block.shown !== undefined) expect(out).toMatch(patternOf(block.shown));
-  });
+  it.each(blocks.map((block) => [titleOf(block), block] as const))(
+    'a block of the page runs: %s',
+    async (_title, block) => {
+      const out = await runBlock(block);
+      printed.push(out);
+      if (block.shown !== undefined) expect(out).toMatch(patternOf(block.shown));
+    },
+  );
 });
 
-describe('the README', () => {
-  it('has its two lines walked by CI', () => {
-    const ci = readFileSync(join(root, '.ci/run'), 'utf8');
-    const steps = [...readme.matchAll(/npm ci && (npm \w+)/g)].map(([, step]) => `walk ${step}`);
-    expect([walked.length, ...['walk npm ci', ...steps].map((step) => ci.includes(`\n${step}`))]).toEqual([
-      1,
-      true,
-      true,
-      true,
-    ]);
-  });
+it('CI walks the two lines of the README', () => {
+  const ci = readFileSync(join(root, '.ci/run'), 'utf8');
+  const steps = [...readme.matchAll(/npm ci && (npm \w+)/g)].map(([, step]) => `walk ${step}`);
+  expect([walked.length, ...['walk npm ci', ...steps].map((step) => ci.includes(`\n${step}`))]).toEqual([
+    1,
+    true,
+    true,
+    true,
+  ]);
+});
 
-  it('links every topic, and is a screen and a half of short lines', () => {
-    expect(topics.filter(({ name, path }) => path !== undefined && !readme.includes(`[${name}](${path})`))).toEqual([]);
-    expect(readme.split('\n').length).toBeLessThan(100);
-    const prose = readme.replace(/^```[\s\S]*?^```$/gm, '').replace(/^\|.*$|^!.*$/gm, '');
-    expect(prose.split('\n').filter((line) => line.replace(/\]\([^)]*\)/g, ']').length > 100)).toEqual([]);
-  });
+it('the README links every topic, and is a screen and a half of short lines', () => {
+  expect(topics.filter(({ name, path }) => path !== undefined && !readme.includes(`[${name}](${path})`))).toEqual([]);
+  expect(readme.split('\n').length).toBeLessThan(100);
+  const prose = readme.replace(/^```[\s\S]*?^```$/gm, '').replace(/^\|.*$|^!.*$/gm, '');
+  expect(prose.split('\n').filter((line) => line.replace(/\]\([^)]*\)/g, ']').length > 100)).toEqual([]);
+});
 
-  it('begins with the pull request, and answers each question with a command', () => {
-    expect([readme.match(/^## .*/gm)?.[0], typed.length]).toEqual(['## In the pull request', 8]);
-  });
+it('the README begins with the pull request, and answers each question with a command', () => {
+  expect([readme.match(/^## .*/gm)?.[0], typed.length]).toEqual(['## In the pull request', 8]);
+});
 
-  // The others are blocks of a page.
-  it.each(typed.filter((text) => !seen.has(`${text}\n`)))('runs: %s', async (text) => {
-    printed.push(await runBlock({ language: 'sh', text, shown: undefined }));
-  });
+// The others are blocks of a page.
+it.each(typed.filter((text) => !seen.has(`${text}\n`)))('a command of the README runs: %s', async (text) => {
+  printed.push(await runBlock({ language: 'sh', text, shown: undefined }));
+});
 
-  it('shows what the first line ends with: it is what the same scenario prints at faster cycles', () => {
-    expect(walked[0]?.shown).toBeDefined();
-    expect(printed.join('\n')).toMatch(patternOf(walked[0]?.shown ?? ''));
-  });
+it('the README shows what its first line ends with, as the same scenario prints it at faster cycles', () => {
+  expect(walked[0]?.shown).toBeDefined();
+  expect(printed.join('\n')).toMatch(patternOf(walked[0]?.shown ?? ''));
+});
 
-  it('has a picture that is drawn from the runs', () => {
-    const drawn = execFileSync(process.execPath, ['test/moving-picture.mjs'], { cwd: root, encoding: 'utf8' });
-    expect(drawn).toBe(textOf('reports/example/storm.svg'));
-  });
+it('the picture of the README is drawn from the runs', () => {
+  const drawn = execFileSync(process.execPath, ['test/moving-picture.mjs'], { cwd: root, encoding: 'utf8' });
+  expect(drawn).toBe(textOf('reports/example/storm.svg'));
 });
 
 it.each(pages)('%s links to what is there', (path) => {
@@ -181,7 +182,7 @@ const commands: Readonly<Record<string, string>> = {
 };
 
 it.each(recordedLogs.filter(({ name }) => name in commands).map((log) => [commands[log.name]!, log] as const))(
-  'its command for %s gives the known figures of such a log',
+  'the command of the page of logs for %s gives the known figures of such a log',
   async (name, { text, figures }) => {
     writeFileSync(join(folder, `known ${name}`), text!);
     const command =

@@ -19,12 +19,12 @@ beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'src/build/site.js'), out], { cwd: root });
 });
 
-it('has a page for the README and each topic, and the playground', () => {
+it('the site has a page for the README and each topic, and the playground', () => {
   const pages = readdirSync(out).filter((name) => name.endsWith('.html'));
   expect(pages.sort()).toEqual([...names, 'playground'].map((name) => `${name}.html`).sort());
 });
 
-it('has each text as Markdown, too, and a list of them for machines', () => {
+it('the site has each text as Markdown, too, and a list of them for programs', () => {
   expect(
     readdirSync(out)
       .filter((name) => name.endsWith('.md'))
@@ -45,8 +45,8 @@ it.each(names)('%s links and shows what is there, and nothing elsewhere', (name)
   expect(places.filter((place) => !existsSync(join(out, place)))).toEqual([]);
 });
 
-inChromium('its pages in a browser', (browser) => {
-  it('finds the section in which all words are, and leads there', async () => {
+inChromium('the pages of the site in a browser', (browser) => {
+  it('the search finds the section in which all words are, and leads there', async () => {
     const url = pathToFileURL(join(out, 'search.html')).href;
     const { page, complaints } = await openPage(browser, url, { width: 800 });
     await page.fill('input', 'backup restore');

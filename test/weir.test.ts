@@ -20,103 +20,101 @@ import {
   verifyRecord,
 } from '../src/weir.js';
 
-describe('createLimiter', () => {
-  it.each<[what: string, options: object, calls: [ms: number, n?: number][], decisions: string[]]>([
+it.each<[what: string, options: object, calls: [ms: number, n?: number][], decisions: string[]]>([
+  [
+    'admits up to the threshold in a window, and says when there is room again',
+    { threshold: 2, within: 3, cycleMs: 1000 },
+    [[0], [1000], [1500], [3999], [4000]],
+    ['1 allowing 1 0', '1 allowing 0 2000', '0 limiting 0 2500', '0 limiting 0 1', '1 allowing 0 2000'],
+  ],
+  [
+    'decides on several requests at once, one after the other',
+    { threshold: 5, within: 10, cycleMs: 100 },
     [
-      'admits up to the threshold in a window, and says when there is room again',
-      { threshold: 2, within: 3, cycleMs: 1000 },
-      [[0], [1000], [1500], [3999], [4000]],
-      ['1 allowing 1 0', '1 allowing 0 2000', '0 limiting 0 2500', '0 limiting 0 1', '1 allowing 0 2000'],
+      [0, 8],
+      [1000, 3],
+      [1000, 0],
     ],
-    [
-      'decides on several requests at once, one after the other',
-      { threshold: 5, within: 10, cycleMs: 100 },
-      [
-        [0, 8],
-        [1000, 3],
-        [1000, 0],
-      ],
-      ['5 limiting 0 1000', '3 allowing 2 0', '0 allowing 2 0'],
-    ],
-    [
-      'never goes back in time',
-      { threshold: 1, within: 2, cycleMs: 100 },
-      [[500], [0], [700]],
-      ['1 allowing 0 200', '0 limiting 0 700', '1 allowing 0 200'],
-    ],
-    ['takes a time as its window', { threshold: 1, within: '1s', cycleMs: 100 }, [[0]], ['1 allowing 0 1000']],
-    [
-      'of which it is that time',
-      { threshold: 1, within: '10s' },
-      [[0], [9_999], [30_000]],
-      ['1 allowing 0 10000', '0 limiting 0 9501', '1 allowing 0 10000'],
-    ],
-  ])('%s', (_, options, calls, decisions) => {
-    const limiter = createLimiter(options);
-    const told = calls.map(([ms, n]) => limiter.decide(ms, n));
-    expect(
-      told.map(({ admitted, state, remaining, retryAfterMs }) => `${admitted} ${state} ${remaining} ${retryAfterMs}`),
-    ).toEqual(decisions);
-  });
-
-  it('decides as nginx does, and says how long a request is held', () => {
-    const limiter = createLimiter({ like: 'nginx', rate: '10r/s', burst: 1 });
-    const told = [0, 0, 0, 100].map((ms) => limiter.decide(1_699_999_200_000 + ms));
-    expect(told).toEqual([
-      { admitted: 1, state: 'allowing', remaining: 1, retryAfterMs: 0, delayMs: 0 },
-      { admitted: 1, state: 'allowing', remaining: 0, retryAfterMs: 100, delayMs: 100 },
-      { admitted: 0, state: 'limiting', remaining: 0, retryAfterMs: 100, delayMs: 0 },
-      { admitted: 1, state: 'allowing', remaining: 0, retryAfterMs: 100, delayMs: 100 },
-    ]);
-    expect(() => createLimiter({ like: 'nginx', rate: 10 })).toThrow(/rate must be a string/);
-  });
-
-  it.each<[given: string, same: object]>([
-    ['5 in 10s', { threshold: 5, within: '10s' }],
-    ['100 in 60 cycles', {}],
-    ['nginx 10r/s burst=5', { like: 'nginx', rate: '10r/s', burst: 5 }],
-    ['gcra 10/s burst=3', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 300 } }],
-    [
-      '3 in 1s and 5 in 10s',
-      {
-        and: [
-          { threshold: 3, within: '1s' },
-          { threshold: 5, within: '10s' },
-        ],
-      },
-    ],
-  ])('takes the words of --limit: %s', (words, same) => {
-    const decided = [words, { limit: words }, same].map((options) => {
-      const limiter = createLimiter(options as LimiterOptions);
-      return Array.from({ length: 200 }, (_, n) => limiter.decide(1_699_999_200_000 + 61 * n, 1 + (n % 2)));
-    });
-    expect(decided[0]!.some(({ admitted }) => admitted === 0)).toBe(true);
-    expect(decided.slice(1)).toEqual([decided[0], decided[0]]);
-  });
-
-  it.each<[call: string, body: () => unknown, place: string]>([
-    ['threshold 0', () => createLimiter({ threshold: 0 }), '/threshold'],
-    ['within 0', () => createLimiter({ within: 0 }), '/within'],
-    ['within a word', () => createLimiter({ within: 'soon' }), '/within'],
-    ['a field that no window has', () => createLimiter({ tresholds: 5 } as never), '/tresholds'],
-    ['a field that no product has', () => createLimiter({ like: 'nginx', rate: '1r/s', bursts: 5 }), '/bursts'],
-    ['words and fields', () => createLimiter({ limit: '5 in 1s', threshold: 5 } as never), '/threshold'],
-    ['words that are none', () => createLimiter({ limit: 5 } as never), '/limit'],
-    ['half a request', () => createLimiter().decide(0, 0.5), '/n'],
-    ['no time', () => createLimiter().decide(Number.NaN), '/nowMs'],
-  ])('refuses %s', (_, body, place) => {
-    expect(placesOf(body)).toEqual([expect.stringMatching(/^invalid_(input|definition)$/), place]);
-  });
-
-  it('says which field was meant', () => {
-    expect(() => createLimiter({ treshold: 5 } as never)).toThrow(/threshold/);
-  });
+    ['5 limiting 0 1000', '3 allowing 2 0', '0 allowing 2 0'],
+  ],
+  [
+    'never goes back in time',
+    { threshold: 1, within: 2, cycleMs: 100 },
+    [[500], [0], [700]],
+    ['1 allowing 0 200', '0 limiting 0 700', '1 allowing 0 200'],
+  ],
+  ['takes a time as its window', { threshold: 1, within: '1s', cycleMs: 100 }, [[0]], ['1 allowing 0 1000']],
+  [
+    'limits for the whole time of its window',
+    { threshold: 1, within: '10s' },
+    [[0], [9_999], [30_000]],
+    ['1 allowing 0 10000', '0 limiting 0 9501', '1 allowing 0 10000'],
+  ],
+])('a limiter %s', (_, options, calls, decisions) => {
+  const limiter = createLimiter(options);
+  const told = calls.map(([ms, n]) => limiter.decide(ms, n));
+  expect(
+    told.map(({ admitted, state, remaining, retryAfterMs }) => `${admitted} ${state} ${remaining} ${retryAfterMs}`),
+  ).toEqual(decisions);
 });
 
-describe('parseScenario of an object', () => {
+it('a limiter decides as nginx does, and says how long a request is held', () => {
+  const limiter = createLimiter({ like: 'nginx', rate: '10r/s', burst: 1 });
+  const told = [0, 0, 0, 100].map((ms) => limiter.decide(1_699_999_200_000 + ms));
+  expect(told).toEqual([
+    { admitted: 1, state: 'allowing', remaining: 1, retryAfterMs: 0, delayMs: 0 },
+    { admitted: 1, state: 'allowing', remaining: 0, retryAfterMs: 100, delayMs: 100 },
+    { admitted: 0, state: 'limiting', remaining: 0, retryAfterMs: 100, delayMs: 0 },
+    { admitted: 1, state: 'allowing', remaining: 0, retryAfterMs: 100, delayMs: 100 },
+  ]);
+  expect(() => createLimiter({ like: 'nginx', rate: 10 })).toThrow(/rate must be a string/);
+});
+
+it.each<[given: string, same: object]>([
+  ['5 in 10s', { threshold: 5, within: '10s' }],
+  ['100 in 60 cycles', {}],
+  ['nginx 10r/s burst=5', { like: 'nginx', rate: '10r/s', burst: 5 }],
+  ['gcra 10/s burst=3', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 300 } }],
+  [
+    '3 in 1s and 5 in 10s',
+    {
+      and: [
+        { threshold: 3, within: '1s' },
+        { threshold: 5, within: '10s' },
+      ],
+    },
+  ],
+])('a limiter takes the words of --limit: %s', (words, same) => {
+  const decided = [words, { limit: words }, same].map((options) => {
+    const limiter = createLimiter(options as LimiterOptions);
+    return Array.from({ length: 200 }, (_, n) => limiter.decide(1_699_999_200_000 + 61 * n, 1 + (n % 2)));
+  });
+  expect(decided[0]!.some(({ admitted }) => admitted === 0)).toBe(true);
+  expect(decided.slice(1)).toEqual([decided[0], decided[0]]);
+});
+
+it.each<[call: string, body: () => unknown, place: string]>([
+  ['threshold 0', () => createLimiter({ threshold: 0 }), '/threshold'],
+  ['within 0', () => createLimiter({ within: 0 }), '/within'],
+  ['within a word', () => createLimiter({ within: 'soon' }), '/within'],
+  ['a field that no window has', () => createLimiter({ tresholds: 5 } as never), '/tresholds'],
+  ['a field that no product has', () => createLimiter({ like: 'nginx', rate: '1r/s', bursts: 5 }), '/bursts'],
+  ['words and fields', () => createLimiter({ limit: '5 in 1s', threshold: 5 } as never), '/threshold'],
+  ['words that are none', () => createLimiter({ limit: 5 } as never), '/limit'],
+  ['half a request', () => createLimiter().decide(0, 0.5), '/n'],
+  ['no time', () => createLimiter().decide(Number.NaN), '/nowMs'],
+])('a limiter refuses %s', (_, body, place) => {
+  expect(placesOf(body)).toEqual([expect.stringMatching(/^invalid_(input|definition)$/), place]);
+});
+
+it('createLimiter says which field was meant', () => {
+  expect(() => createLimiter({ treshold: 5 } as never)).toThrow(/threshold/);
+});
+
+describe('a scenario made of an object', () => {
   const question = 'How many?';
 
-  it.each([undefined, {}, { duration: 3 }])('that is not loaded is refused: %j', async (given) => {
+  it.each([undefined, {}, { duration: 3 }])('a scenario that is not loaded is refused: %j', async (given) => {
     const scenario = given as unknown as LoadedScenario;
     const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
     for (const run of [
@@ -127,13 +125,13 @@ describe('parseScenario of an object', () => {
       await expect(run()).rejects.toEqual(failure);
   });
 
-  it('is the scenario of the same text', async () => {
+  it('parseScenario makes of an object the scenario of the same text', async () => {
     const scenario: ScenarioObject = { question, duration: 20, seed: 3, arrivals: [{ model: 'poisson', rate: 4 }] };
     const [fromObject, fromText] = [parseScenario(scenario), parseScenario(JSON.stringify(scenario))];
     expect((await simulate(fromObject)).outcome).toEqual((await simulate(fromText)).outcome);
   });
 
-  it('takes functions as arrivals, with chance that follows from the seed', async () => {
+  it('parseScenario takes functions as arrivals, with chance that follows from the seed', async () => {
     const arrivals: ArrivalFunction[] = [(cycle) => (cycle === 2 ? 5 : 0), (_, random) => Math.floor(3 * random())];
     const run = async (seed: number) =>
       (await simulate(parseScenario({ question, duration: 50, seed, arrivals }))).totals;
@@ -143,7 +141,7 @@ describe('parseScenario of an object', () => {
     expect(Object.fromEntries(await rows(1))['2']).toBeGreaterThanOrEqual(5);
   });
 
-  it('keeps the functions where a cycle has another length', async () => {
+  it('a scenario keeps its functions where a cycle has another length', async () => {
     const scenario = parseScenario({ question, duration: 10, arrivals: [() => 2] }).at(100);
     expect((await simulate(scenario)).outcome.requests).toBe(20);
   });
@@ -151,11 +149,11 @@ describe('parseScenario of an object', () => {
   it.each<[what: string, scenario: ScenarioObject, places: string[]]>([
     ['a field that is none', { question, arivals: [] } as never, ['/arivals']],
     ['functions without an end', { question, arrivals: [() => 1] }, ['/duration']],
-  ])('refuses %s with its place', (_, scenario, places) => {
+  ])('parseScenario refuses %s with its place', (_, scenario, places) => {
     expect(placesOf(() => parseScenario(scenario))).toEqual(['invalid_input', ...places]);
   });
 
-  it.each([-1, 0.5, Number.NaN, 10_000_001])('refuses a function that returns %d', async (n) => {
+  it.each([-1, 0.5, Number.NaN, 10_000_001])('a run refuses a function that returns %d', async (n) => {
     const scenario = parseScenario({ question, duration: 5, arrivals: [() => n] });
     await expect(simulate(scenario)).rejects.toMatchObject({
       code: 'invalid_input',
@@ -163,7 +161,7 @@ describe('parseScenario of an object', () => {
     });
   });
 
-  it('takes clients whose behaviour is a function', async () => {
+  it('parseScenario takes clients whose behaviour is a function', async () => {
     type State = { readonly at: 'idle' } | { readonly at: 'asking'; readonly job: Job };
     const once: Behaviour<State> = {
       initial: { at: 'idle' },
@@ -189,13 +187,13 @@ describe('parseScenario of an object', () => {
     ['without a function', { initial: { at: 'idle' } }, '/clients/0/kind'],
     ['without a state to begin in', { on: () => [] }, '/clients/0/kind'],
     ['with a share out of range', { initial: { at: 'idle' }, on: () => [], share: -1 }, '/clients/0/share'],
-  ])('refuses a client %s', (_, client, place) => {
+  ])('parseScenario refuses a client %s', (_, client, place) => {
     const clients = [{ kind: 'custom', ...client }] as unknown as ScenarioObject['clients'];
     const scenario = { question, duration: 3, arrivals: [() => 1], clients };
     expect(placesOf(() => parseScenario(scenario))).toEqual(['invalid_input', place]);
   });
 
-  it('passes on what a function throws', async () => {
+  it('a run passes on what a function throws', async () => {
     const broken = () => {
       throw new RangeError('no such cycle');
     };
@@ -216,11 +214,11 @@ describe('compare', () => {
       }),
     );
 
-  it('finds nothing between two runs that are the same', async () => {
+  it('compare finds nothing between two runs that are the same', async () => {
     expect(compare(await run([2, 0, 1]), await run([2, 0, 1]))).toEqual([]);
   });
 
-  it('names cycle, contract and figure of every difference; counts and states where they begin to differ', async () => {
+  it('compare names cycle, contract and figure of each difference; counts and states where they begin to differ', async () => {
     const differences = compare(await run([2, 1, 0, 4]), await run([2, 2, 0, 4]));
     expect(
       differences.map((one) => `${one.cycle} ${one.contract} ${one.figure} ${one.predicted} ${one.observed}`),
@@ -228,40 +226,36 @@ describe('compare', () => {
   });
 });
 
-describe('startNode and verifyRecord', () => {
-  it('a node in this process answers, and its record holds against its key and no other', async () => {
-    const [node, other] = [await startNode({ cycleMs: 100 }), await startNode()];
-    const minted = await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' });
-    const { key } = (await minted.json()) as { key: string };
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    await fetch(`${node.url}/api/chain/state-machines`, { method: 'POST', headers, body: '{"slug": "edge"}' });
-    const answer = await fetch(`${node.url}/api/chain/edge/state?format=ndjson`, { headers });
-    const record = await answer.text();
-    const found = [
-      await verifyRecord(record, node.fingerprint),
-      await verifyRecord(record),
-      await verifyRecord(record, undefined, { allowUnpinned: true }),
-      await verifyRecord(record, node.fingerprint, { checkpoint: record }),
-      await verifyRecord(record.split('\n').slice(0, 0).join(), node.fingerprint, { checkpoint: record }),
-      await verifyRecord(inPieces(record), node.fingerprint),
-      await verifyRecord(record, other.fingerprint),
-      await verifyRecord(record.replace('edge', 'hedge'), node.fingerprint),
-    ];
-    await Promise.all([node.close(), other.close()]);
-    expect(
-      found.map(({ valid, checkpoint, first_broken }) => [valid, checkpoint?.pinned, first_broken?.check]),
-    ).toEqual([
-      [true, true, undefined],
-      [false, false, 'key'],
-      [true, false, undefined],
-      [true, true, undefined],
-      [false, undefined, 'tail'],
-      [true, true, undefined],
-      [false, undefined, 'key'],
-      [false, undefined, 'hash'],
-    ]);
-    await expect(fetch(node.url)).rejects.toThrow();
-  });
+it('a node in this process answers, and its record holds against its key and no other', async () => {
+  const [node, other] = [await startNode({ cycleMs: 100 }), await startNode()];
+  const minted = await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' });
+  const { key } = (await minted.json()) as { key: string };
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  await fetch(`${node.url}/api/chain/state-machines`, { method: 'POST', headers, body: '{"slug": "edge"}' });
+  const answer = await fetch(`${node.url}/api/chain/edge/state?format=ndjson`, { headers });
+  const record = await answer.text();
+  const found = [
+    await verifyRecord(record, node.fingerprint),
+    await verifyRecord(record),
+    await verifyRecord(record, undefined, { allowUnpinned: true }),
+    await verifyRecord(record, node.fingerprint, { checkpoint: record }),
+    await verifyRecord(record.split('\n').slice(0, 0).join(), node.fingerprint, { checkpoint: record }),
+    await verifyRecord(inPieces(record), node.fingerprint),
+    await verifyRecord(record, other.fingerprint),
+    await verifyRecord(record.replace('edge', 'hedge'), node.fingerprint),
+  ];
+  await Promise.all([node.close(), other.close()]);
+  expect(found.map(({ valid, checkpoint, first_broken }) => [valid, checkpoint?.pinned, first_broken?.check])).toEqual([
+    [true, true, undefined],
+    [false, false, 'key'],
+    [true, false, undefined],
+    [true, true, undefined],
+    [false, undefined, 'tail'],
+    [true, true, undefined],
+    [false, undefined, 'key'],
+    [false, undefined, 'hash'],
+  ]);
+  await expect(fetch(node.url)).rejects.toThrow();
 });
 
 async function* inPieces(text: string): AsyncGenerator<string> {

@@ -42,7 +42,7 @@ it.each([
   ['map', 'sweep metastable.yaml --map --set arrivals.0.rate=2/s..8/s:3/s --set arrivals.1.rate=0/s..40/s:20/s --replications 4 --workers 1'],
   ['matrix', ['sweep', 'matrix', '--set', 'limiter=none,gcra 10/s burst=10', '--set', 'clients=[[{like: got}],[{like: undici}]]', '--workers', '1']],
   ['simulate-compare', 'simulate compared.yaml --seed 7'],
-])('%s', async (name, words) => {
+])('the answer of %s and its files match their golden file', async (name, words) => {
   const args = typeof words === 'string' ? words.split(' ') : words;
   const text = await weirHere([...args, '--out', name], {}, '', folder);
   const json = await weirHere([...args, '--out', `${name}-json`, '--json'], {}, '', folder);
@@ -58,7 +58,7 @@ it.each([
   ['side-by-side', ['report', 'simulate-compare', 'other']],
   ['baseline', ['report', 'simulate-compare', '--baseline', 'other']],
   ['several-runs', ['simulate', 'small.yaml', 'compared.yaml', '--out', 'none']],
-])('%s', async (name, args) => {
+])('the answer of %s matches its golden file', async (name, args) => {
   if (args[0] === 'report') await weirHere('simulate small.yaml --seed 9 --out other', {}, '', folder);
   const text = await weirHere(args, {}, '', folder);
   const json = await weirHere([...args, '--json'], {}, '', folder);

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { clientLibraries } from '../../src/harness/clients/libraries.js';
 import { weir, weirHere } from './command-line.js';
 
-it('lists every library', async () => {
+it('weir client lists every library', async () => {
   const { code, out } = await weirHere(['client', '--json']);
   const names = JSON.parse(out).clients.map(({ name }: { name: string }) => name);
   expect([code, names]).toEqual([0, Object.keys(clientLibraries)]);
 });
 
-it('says how each waits in the usual words, its jitter in a column of its own', async () => {
+it('weir client says in the usual words how each library waits, with its jitter in a column of its own', async () => {
   const { out } = await weirHere(['client']);
   const rows = out.split('\n').map((line) => line.trim().split(/ {2,}/));
   const of = (name: string) => rows.find(([first]) => first === name)?.slice(2, 5);
@@ -31,15 +31,18 @@ it.each([
   // Without a quota, a job of which every attempt fails makes all of them, and one that fails at random the sum of p^k.
   ['ky', [1 + 0.1 + 0.01, 1.75, 3]],
   ['undici', [1.11111, 1.96875, 6]],
-] as const)('%s: attempts of a job at failures of 10, 50 and 100 %%', async (name, [tenth, half, all]) => {
-  const { out } = await weirHere(['client', name, '--json']);
-  const { at_failures: found } = JSON.parse(out);
-  const at = (share: number) => found.find((one: { share: number }) => one.share === share).attempts;
-  expect(at(1)).toBe(all);
-  // 600 jobs of one seed.
-  expect(Math.abs(at(0.1) - tenth)).toBeLessThan(0.06);
-  expect(Math.abs(at(0.5) - half)).toBeLessThan(0.25);
-});
+] as const)(
+  'a job of %s makes the known number of attempts at failures of 10, 50 and 100 %%',
+  async (name, [tenth, half, all]) => {
+    const { out } = await weirHere(['client', name, '--json']);
+    const { at_failures: found } = JSON.parse(out);
+    const at = (share: number) => found.find((one: { share: number }) => one.share === share).attempts;
+    expect(at(1)).toBe(all);
+    // 600 jobs of one seed.
+    expect(Math.abs(at(0.1) - tenth)).toBeLessThan(0.06);
+    expect(Math.abs(at(0.5) - half)).toBeLessThan(0.25);
+  },
+);
 
 it('a quota ends retries where everything fails, in the program as it is built', async () => {
   const { out } = await weir(['client', 'aws-sdk-2026', '--json']);
@@ -49,7 +52,7 @@ it('a quota ends retries where everything fails, in the program as it is built',
   expect(burst.attempts).toBe(burst.sentMs.length);
 });
 
-it('names the library that was probably meant', async () => {
+it('weir client names the library that was probably meant', async () => {
   const { code, err } = await weirHere(['client', 'udnici']);
   expect([code, err.includes('Did you mean undici?')]).toEqual([2, true]);
   expect((await weirHere(['client', 'my-own'])).err).toMatch(/not "my-own"\..*\n.*`weir client` lists them/);

@@ -65,7 +65,7 @@ async function refusalOf(name: string, words: readonly string[]): Promise<string
 describe.each(all)('weir %s', (name, command) => {
   const options = entriesOf(command.options);
 
-  it('shows in its help what it does, every option and an example', async () => {
+  it('the help of a command says what it does, and shows every option and an example', async () => {
     const { code, out } = await weirHere([...name.split(' '), '--help']);
     expect(code).toBe(0);
     expect(out).toMatch(/^weir .+\n\n\w/);
@@ -76,7 +76,7 @@ describe.each(all)('weir %s', (name, command) => {
     }
   });
 
-  it('has examples that are read, of this command', async () => {
+  it('a command has examples of its own, and refuses none of them', async () => {
     expect(command.examples.filter(([words]) => words.includes(name)).length).toBeGreaterThan(0);
     for (const [words] of command.examples) {
       if (!words.startsWith(`${name} `) || /[…'"]/.test(words)) continue;
@@ -85,14 +85,14 @@ describe.each(all)('weir %s', (name, command) => {
     }
   });
 
-  it('completes its options', async () => {
+  it('completion offers exactly the options of a command', async () => {
     const { out } = await weirHere([COMPLETING, 'weir', ...name.split(' '), '--'], { SHELL: 'bash' });
     const found = out.trimEnd().split('\n');
     const shown = options.filter(([, { place }]) => !place);
     expect(found.filter((word) => word !== '')).toEqual(shown.map(([key]) => `--${optionName(key)}`));
   });
 
-  it('takes each option, and repeats what changes the result', async () => {
+  it('a command takes each of its options, and repeats those that change the result', async () => {
     for (const [key, option] of options) {
       const words = wordsWith(command, [key]);
       const { given, line } = await readWords(name, words);
@@ -102,7 +102,7 @@ describe.each(all)('weir %s', (name, command) => {
     }
   });
 
-  it('refuses values out of bounds, unknown options and what is given twice', async () => {
+  it('a command refuses values out of bounds, unknown options and what is given twice', async () => {
     for (const [key, option] of options) {
       const { type, minimum, maximum, bare, enum: words } = option.items ?? option;
       const base = wordsWith(command, [key]);
@@ -129,7 +129,7 @@ describe.each(all)('weir %s', (name, command) => {
     expect(await refusalOf(name, ['--nothing-like-it'])).toBe('Unknown option: --nothing-like-it.');
   });
 
-  it('refuses an option that has no effect, and names only options that it has', async () => {
+  it('a command refuses an option that has no effect, and names only options that it has', async () => {
     const known = new Set(options.map(([key]) => key));
     for (const [key, option] of options) {
       const { needs, without = [] } = option;
@@ -153,58 +153,56 @@ it('all commands together have few names of options', () => {
   expect(Object.fromEntries(counts)).toMatchObject({ replay: 20, recommend: 15, sweep: 8, simulate: 9 });
 });
 
-describe('help', () => {
-  it('lists at most 16 commands in four groups, and the exit codes', async () => {
-    const { code, out } = await weir(['--help']);
-    const names = [...out.matchAll(/^ {2}(\w[\w-]*)(?: …)? {2,}\w/gm)].map(([, name]) => name);
-    expect(code).toBe(0);
-    expect(names.length).toBeLessThanOrEqual(16);
-    for (const title of ['ask', 'run', 'node', 'more']) expect(out).toMatch(new RegExp(`^${title}: `, 'm'));
-    expect(out).toContain('Exit codes');
-    expect(
-      out
-        .match(/weir (\w+) ?.* {2}/g)!
-        .slice(0, 4)
-        .map((line) => line.split(' ')[1]),
-    ).toEqual(['recommend', 'simulate', 'load', 'play']);
-    expect((await weir([])).out).toBe(out);
-  });
-
-  it('of a group lists every command in it', async () => {
-    const { out } = await weirHere(['node', '--help']);
-    for (const [name] of all) expect(out.includes(`weir ${name} `)).toBe(name.startsWith('node '));
-  });
-
-  it('has a page of all commands', async () => {
-    const { out } = await weirHere(['help', 'commands']);
-    for (const [name, { options }] of all) {
-      expect(out).toContain(`weir ${name}`);
-      for (const [key, option] of entriesOf(options)) if (!option.place) expect(out).toContain(written(key, option));
-    }
-  });
-
-  // With the nearest.
-  refuses(
-    [],
-    [
-      ['simulat', 'simulate'],
-      ['sim', 'simulate'],
-      ['rec', 'recommend'],
-      ['mnt', 'node mint'],
-      ['simulate x.yaml --sed 3', '--seed'],
-      ['node gat edge', 'node gate'],
-      ['node keys mak', 'node keys make'],
-      ['help scenaros', '`weir help scenarios`'],
-      ['help rule', '`weir help rules`'],
-      ['help clients', '`weir help client`'],
-      ['help topics', 'The topics are on-call, everybody-limited,'],
-      ['help gateways kong', 'The topic gateways takes no further word.'],
-      ['help commands simulate', 'The topic commands takes no further word.'],
-      ['help ', 'There is no topic and no command "".'],
-      ['help -5', 'There is no topic and no command "-5".'],
-    ],
-  );
+it('weir --help lists at most 16 commands in four groups, and the exit codes', async () => {
+  const { code, out } = await weir(['--help']);
+  const names = [...out.matchAll(/^ {2}(\w[\w-]*)(?: …)? {2,}\w/gm)].map(([, name]) => name);
+  expect(code).toBe(0);
+  expect(names.length).toBeLessThanOrEqual(16);
+  for (const title of ['ask', 'run', 'node', 'more']) expect(out).toMatch(new RegExp(`^${title}: `, 'm'));
+  expect(out).toContain('Exit codes');
+  expect(
+    out
+      .match(/weir (\w+) ?.* {2}/g)!
+      .slice(0, 4)
+      .map((line) => line.split(' ')[1]),
+  ).toEqual(['recommend', 'simulate', 'load', 'play']);
+  expect((await weir([])).out).toBe(out);
 });
+
+it('weir node --help lists every command of a node, and no other', async () => {
+  const { out } = await weirHere(['node', '--help']);
+  for (const [name] of all) expect(out.includes(`weir ${name} `)).toBe(name.startsWith('node '));
+});
+
+it('weir help commands names every command and every option', async () => {
+  const { out } = await weirHere(['help', 'commands']);
+  for (const [name, { options }] of all) {
+    expect(out).toContain(`weir ${name}`);
+    for (const [key, option] of entriesOf(options)) if (!option.place) expect(out).toContain(written(key, option));
+  }
+});
+
+// With the nearest.
+refuses(
+  [],
+  [
+    ['simulat', 'simulate'],
+    ['sim', 'simulate'],
+    ['rec', 'recommend'],
+    ['mnt', 'node mint'],
+    ['simulate x.yaml --sed 3', '--seed'],
+    ['node gat edge', 'node gate'],
+    ['node keys mak', 'node keys make'],
+    ['help scenaros', '`weir help scenarios`'],
+    ['help rule', '`weir help rules`'],
+    ['help clients', '`weir help client`'],
+    ['help topics', 'The topics are on-call, everybody-limited,'],
+    ['help gateways kong', 'The topic gateways takes no further word.'],
+    ['help commands simulate', 'The topic commands takes no further word.'],
+    ['help ', 'There is no topic and no command "".'],
+    ['help -5', 'There is no topic and no command "-5".'],
+  ],
+);
 
 it.each(['--version', '-V', 'version'])('weir %s prints the version', async (word) => {
   expect(await weirHere([word])).toMatchObject({ code: 0, out: `${VERSION}\n` });

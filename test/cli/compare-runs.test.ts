@@ -11,7 +11,7 @@ function verdictOf(figure: string, base: Partial<Outcome>, other: Partial<Outcom
   return rows.find(({ name }) => name === figure)?.cells[1]?.change?.verdict;
 }
 
-describe('against a baseline', () => {
+describe('a comparison with a baseline', () => {
   it.each([
     ['limited', { limited: 10 }, { limited: 11 }, 'worse'],
     ['limited', { limited: 10 }, { limited: 9 }, 'better'],
@@ -24,11 +24,11 @@ describe('against a baseline', () => {
     ['limited', { limited: 100 }, { limited: 106 }, 'worse'],
     ['limited', { limited: 100 }, { limited: 95 }, 'same'],
     ['limited', { limited: 100 }, { limited: 94 }, 'better'],
-  ] as const)('%s: %j, then %j, is %s', (figure, base, other, verdict) => {
+  ] as const)('a change of %s from %j to %j is %s', (figure, base, other, verdict) => {
     expect(verdictOf(figure, base, other)).toBe(verdict);
   });
 
-  it('lists what is worse, with both values, whichever run is the baseline', () => {
+  it('a comparison lists what is worse, with both values, whichever run is the baseline', () => {
     const runs = [named('a', { limited: 12 }), named('b', { limited: 10 }), named('c', { limited: 10, entries: 5 })];
     expect(compareRuns(runs, 1).worse).toEqual([
       { run: 'a', figure: 'limited', baseline: 10, value: 12 },
@@ -36,12 +36,12 @@ describe('against a baseline', () => {
     ]);
   });
 
-  it('judges no figure that only one of the runs has', () => {
+  it('a comparison judges no figure that only one of the runs has', () => {
     const { rows } = compareRuns([named('a', {}), named('b', { contracts: 2, contracts_limited: 2 })], 0);
     expect(rows.find(({ name }) => name === 'contracts_limited')?.cells).toEqual([{ value: undefined }, { value: 2 }]);
   });
 
-  it('counts expectations that broke', () => {
+  it('a comparison counts expectations that broke', () => {
     const broke = named('b', { expectations: [{ name: '', expected: 'x', actual: 1, held: false }] });
     expect(compareRuns([named('a', {}), broke], 0).worse).toEqual([
       { run: 'b', figure: 'expectations_broken', baseline: 0, value: 1 },
@@ -49,7 +49,7 @@ describe('against a baseline', () => {
   });
 });
 
-it('judges nothing without a baseline', () => {
+it('a comparison judges nothing without a baseline', () => {
   const { rows, worse } = compareRuns([named('a', { limited: 1 }), named('b', { limited: 100 })]);
   expect([worse, rows.flatMap(({ cells }) => cells.filter(({ change }) => change !== undefined))]).toEqual([[], []]);
 });

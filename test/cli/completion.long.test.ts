@@ -64,7 +64,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     ['an option', 'weir simulate --see', 'weir simulate --seed'],
     ['a file', 'weir simulate bu', 'weir simulate burst.yaml'],
     ['a file of which nothing is typed', 'weir simulate ', 'weir simulate burst.yaml'],
-  ])('completes %s: %s', async (_, line, whole) => {
+  ])('a shell completes %s: %s', async (_, line, whole) => {
     expect(await completed[shell](line)).toBe(whole);
   });
 });

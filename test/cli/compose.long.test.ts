@@ -19,7 +19,7 @@ const services: Readonly<Record<string, Service>> = compose.services;
 const nodes = ['node1', 'node2', 'node3'] as const;
 const hasNginx = spawnSync('nginx', ['-v']).status === 0;
 
-it('names what is there', () => {
+it('the services of compose.yaml name only what is there', () => {
   expect(Object.keys(services)).toEqual(['redis', ...nodes, 'front']);
   for (const { depends_on = {} } of Object.values(services))
     for (const [name, { condition }] of Object.entries(depends_on)) {
@@ -34,7 +34,7 @@ it('names what is there', () => {
   }
 });
 
-describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and nginx)', () => {
+describe.skipIf(!hasRedis || !hasNginx)('the services as processes (needs redis-server and nginx)', () => {
   const dir = temporaryFolder();
   const children: ChildProcess[] = [];
   const urls: string[] = [];
@@ -143,7 +143,7 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
     expect(new Set(keys.map(({ fingerprint }) => fingerprint)).size).toBe(1);
   });
 
-  it('serves what the lines of the topic serve, and decides as one limiter', async () => {
+  it('the composed nodes serve what the lines of the topic serve, and decide as one limiter', async () => {
     const [one, other] = [await served(front), await served(byLines)];
     expect(one).toEqual(other);
     expect(one.statuses).toEqual([200, 200, 200, 200, 429, 429, 429]);

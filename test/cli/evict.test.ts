@@ -5,7 +5,7 @@ import { temporaryFolder } from '../left-behind.js';
 import { ask } from '../node/asking.js';
 import { serve, weir } from './command-line.js';
 
-it('ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {
+it('weir node evict ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {
   const data = join(temporaryFolder(), 'data');
   const node = await serve(['--data', data, '--bound', 'mint=1']);
   const { key, owner } = await ask(node.url, 'POST', '/api/demo-key/mint');

@@ -46,7 +46,7 @@ it.each<[args: string[], why: string | RegExp]>([
   [['replay', at('long'), '--limit', at('pipe'), '--out', 'none'], pipe],
   [['replay', at('long'), '--limit', at('pipe'), '--limit', at('pipe'), '--out', 'none'], pipe],
   [['limiter', at('pipe')], pipe],
-])('weir %j', async (args, why) => {
+])('weir %j ends, and says why', async (args, why) => {
   const { code, out, err } = await weirHere(args);
   expect([code, out + err]).toEqual([
     expect.toBeOneOf([1, 2]),
@@ -55,7 +55,7 @@ it.each<[args: string[], why: string | RegExp]>([
   expect(out + err).not.toContain('internal error');
 });
 
-it('leaves nothing that keeps a process from ending: a pipe that is opened would', async () => {
+it('a command that was given a pipe leaves nothing open that keeps its process from ending', async () => {
   const pipes = [
     ['verify', at('pipe')],
     ['replay', at('pipe'), ...limited],
@@ -70,7 +70,7 @@ function literal(text: string): RegExp {
 }
 
 it.runIf(existsSync('/dev/full'))(
-  'says that standard output cannot be written, and does not exit as if a check had failed',
+  'weir limiter says that standard output cannot be written, and does not exit as if a check had failed',
   () => {
     const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const;
     const { status, stderr } = spawnSync(process.execPath, [program, 'limiter', 'nginx'], { stdio: [...stdio] });

@@ -57,7 +57,7 @@ it.each([
   'report a b',
   'report a --baseline b',
   'identify --log access.log --key client',
-])('weir %s --json', async (words) => {
+])('weir %s --json prints an answer of its schema', async (words) => {
   const out = /^(?:report|limiter|client|identify)|--find/.test(words) ? '' : ' --out none';
   const { out: printed } = await weirHere(`${words}${out} --json`, {}, '', folder);
   expect(printed).toMatch(/^[[{]/);

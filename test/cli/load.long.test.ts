@@ -1,7 +1,7 @@
 // `weir load` as a person runs it: a node of its own, a report, one key for many scenarios.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { valueFaults } from '../../src/core/schema/value-faults.js';
 import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import { ReportedOutcome } from '../../src/report/read-report.js';
@@ -15,30 +15,28 @@ function scenario(name: string, cycles: number): string {
   return file(`${name}.yaml`, `question: Q?\nduration: ${cycles}\n${traffic}`);
 }
 
-describe('weir load', () => {
-  it('starts a node of its own, compares, and leaves the whole report', async () => {
-    const out = join(folder, 'own');
-    const { code, out: told, err } = await weirHere(['load', scenario('own', 20), '--cycle-ms', '100', '--out', out]);
-    expect(existsSync(out), err).toBe(true);
-    const outcome: Outcome = JSON.parse(readFileSync(join(out, 'outcome.json'), 'utf8'));
-    // A machine too busy to send in time makes the run invalid; then it says so.
-    const agrees = outcome.comparison?.verdict === 'agrees';
-    expect([code, valueFaults(ReportedOutcome, outcome), outcome.live?.sent]).toEqual([agrees ? 0 : 4, [], 20]);
-    expect(told).toContain(`open it here: ${join(out, 'index.html')}`);
-    for (const name of ['index.html', 'timeline.csv', 'predicted.ndjson', 'series.json', 'junit.xml', 'summary.md'])
-      expect([name, existsSync(join(out, name))]).toEqual([name, true]);
-  });
+it('weir load starts a node of its own, compares, and leaves the whole report', async () => {
+  const out = join(folder, 'own');
+  const { code, out: told, err } = await weirHere(['load', scenario('own', 20), '--cycle-ms', '100', '--out', out]);
+  expect(existsSync(out), err).toBe(true);
+  const outcome: Outcome = JSON.parse(readFileSync(join(out, 'outcome.json'), 'utf8'));
+  // A machine too busy to send in time makes the run invalid; then it says so.
+  const agrees = outcome.comparison?.verdict === 'agrees';
+  expect([code, valueFaults(ReportedOutcome, outcome), outcome.live?.sent]).toEqual([agrees ? 0 : 4, [], 20]);
+  expect(told).toContain(`open it here: ${join(out, 'index.html')}`);
+  for (const name of ['index.html', 'timeline.csv', 'predicted.ndjson', 'series.json', 'junit.xml', 'summary.md'])
+    expect([name, existsSync(join(out, name))]).toEqual([name, true]);
+});
 
-  it('mints one key for all scenarios, however many there are', async () => {
-    const node = await serve(['--store', 'memory']);
-    const short = Array.from({ length: 12 }, (_, k) => scenario(`short-${k}`, 2));
-    const { code, out, err } = await weirHere(['load', ...short, '--url', node.url, '--out', 'none', '--json']);
-    // More than a node mints for one address.
-    expect([JSON.parse(out).length, [0, 4].includes(code ?? -1), err.includes('too_many_requests')]).toEqual([
-      12,
-      true,
-      false,
-    ]);
-    await node.stop();
-  });
+it('weir load mints one key for all scenarios, however many there are', async () => {
+  const node = await serve(['--store', 'memory']);
+  const short = Array.from({ length: 12 }, (_, k) => scenario(`short-${k}`, 2));
+  const { code, out, err } = await weirHere(['load', ...short, '--url', node.url, '--out', 'none', '--json']);
+  // More than a node mints for one address.
+  expect([JSON.parse(out).length, [0, 4].includes(code ?? -1), err.includes('too_many_requests')]).toEqual([
+    12,
+    true,
+    false,
+  ]);
+  await node.stop();
 });

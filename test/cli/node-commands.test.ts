@@ -1,6 +1,6 @@
 // The commands of a node: the help of each, and one call of each against a served node, as files.
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.js';
 import { type Serving, serve, temporaryFolder, weirHere } from './command-line.js';
 
@@ -73,31 +73,29 @@ function normal(text: string): string {
     .replace(/ +$/gm, '');
 }
 
-describe('the commands of a node', () => {
-  it('have a page of help each', async () => {
-    const pages: string[] = [];
-    for (const name of ['node', ...names]) pages.push((await weirHere(`${name} --help`)).out);
-    await expect(pages.join('\n\n')).toMatchFileSnapshot('golden/node-help.txt');
-  });
+it('every command of a node has a page of help', async () => {
+  const pages: string[] = [];
+  for (const name of ['node', ...names]) pages.push((await weirHere(`${name} --help`)).out);
+  await expect(pages.join('\n\n')).toMatchFileSnapshot('golden/node-help.txt');
+});
 
-  it('say what the node answers', async () => {
-    const env = { WEIR_CONFIG: join(folder, 'home'), WEIR_URL: node.url };
-    const told: string[] = [];
-    let key = '';
-    for (const call of calls) {
-      const files = { RECORD: 'edge.ndjson', BACKUP: 'weir.backup', DATA: 'data', RESTORED: 'restored' };
-      const words = call
-        .split(' ')
-        .map((word) => (word === 'KEY' ? key : word in files ? join(folder, files[word as keyof typeof files]) : word));
-      const { code, out, err } = await weirHere(words, env);
-      key = call.startsWith('node mint') ? '' : (/^ *key id +(\S+)$/m.exec(out)?.[1] ?? key);
-      const lines = normal(out).split('\n');
-      // By id, which is random.
-      if (call === 'node keys list') lines.sort();
-      if (call === 'node endpoints') lines.length = 5;
-      told.push([`$ weir ${call}`, ...lines, `${normal(err)}exit ${code}\n`].join('\n'));
-    }
-    expect(names.filter((name) => !calls.some((call) => `${call} `.startsWith(`${name} `)))).toEqual([]);
-    await expect(told.join('\n')).toMatchFileSnapshot('golden/node-calls.txt');
-  });
+it('every command of a node says what the node answers', async () => {
+  const env = { WEIR_CONFIG: join(folder, 'home'), WEIR_URL: node.url };
+  const told: string[] = [];
+  let key = '';
+  for (const call of calls) {
+    const files = { RECORD: 'edge.ndjson', BACKUP: 'weir.backup', DATA: 'data', RESTORED: 'restored' };
+    const words = call
+      .split(' ')
+      .map((word) => (word === 'KEY' ? key : word in files ? join(folder, files[word as keyof typeof files]) : word));
+    const { code, out, err } = await weirHere(words, env);
+    key = call.startsWith('node mint') ? '' : (/^ *key id +(\S+)$/m.exec(out)?.[1] ?? key);
+    const lines = normal(out).split('\n');
+    // By id, which is random.
+    if (call === 'node keys list') lines.sort();
+    if (call === 'node endpoints') lines.length = 5;
+    told.push([`$ weir ${call}`, ...lines, `${normal(err)}exit ${code}\n`].join('\n'));
+  }
+  expect(names.filter((name) => !calls.some((call) => `${call} `.startsWith(`${name} `)))).toEqual([]);
+  await expect(told.join('\n')).toMatchFileSnapshot('golden/node-calls.txt');
 });

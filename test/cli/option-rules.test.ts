@@ -9,7 +9,7 @@ const log = join(folder, 'a.log');
 writeFileSync(log, '10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 12 "-" "-"\n');
 const scenario = 'scenarios/burst.yaml';
 
-describe('what has no effect is refused', () => {
+describe('options without effect', () => {
   refuses(
     [],
     [
@@ -57,7 +57,7 @@ describe('what has no effect is refused', () => {
     ],
   );
 
-  it('but a default is not given', async () => {
+  it('an option that has its default was not given, and is not refused', async () => {
     const { code } = await weirHere(['replay', log, '--limit', 'nginx 1r/s', '--out', 'none', '--json']);
     expect(code).toBe(0);
   });

@@ -38,8 +38,8 @@ it.each<[what: string, words: string, given: object]>([
   ['a list', 'a --header x:1 -H y:2', { file: ['a'], share: 0.5, live: false, header: [['x:1'], ['y:2']] }],
   ['a dash, and words after two', '- -- --seed', { file: ['-', '--seed'], share: 0.5, live: false }],
   ['an option that needs no value', '--shape a', { file: ['a'], share: 0.5, live: false, shape: 'page' }],
-  ['and may have one', '--shape text a', { file: ['a'], share: 0.5, live: false, shape: 'text' }],
-])('reads %s', async (_, words, given) => {
+  ['a value that an option does not need', '--shape text a', { file: ['a'], share: 0.5, live: false, shape: 'text' }],
+])('the parser reads %s', async (_, words, given) => {
   expect((await readWords(words.split(' '))).given).toEqual(given);
 });
 
@@ -59,12 +59,12 @@ it.each([
   ['a --no-live', 'Unknown option: --no-live.'],
   ['--file a', '--file is no option.'],
   ['a --__proto__ x', 'Unknown option: --__proto__.'],
-])('refuses: %s', async (words, what) => {
+])('the parser refuses: %s', async (words, what) => {
   const reading = readWords(words.split(' ').filter((word) => word !== ''));
   expect(await failureIn(reading)).toMatchObject({ code: 'wrong_usage', what });
 });
 
-it('refuses an empty argument, as an unset variable of the shell gives', async () => {
+it('the parser refuses an empty argument, as an unset variable of the shell gives', async () => {
   expect(await failureIn(readWords(['a', '']))).toMatchObject({ code: 'wrong_usage', what: '<file> is empty.' });
 });
 

@@ -11,7 +11,7 @@ const rows = [...Array(12).fill('1767600000000,many'), ...Array(3).fill('1767600
 const log = file('two.csv', ['ms,who', ...rows].join('\n'));
 const keyed = ['replay', log, '--time', 'ms', '--key', 'who', '--out', 'none'];
 
-it('prints rules side by side', async () => {
+it('weir replay --compare prints rules side by side', async () => {
   const { code, out } = await weir([...keyed, '--threshold', '5', '--compare', 'weir,gcra', '--compare', 'fixed']);
   expect(code).toBe(0);
   expect(out).toMatch(/^weir +7 +43.8 % +1 +5 /m);
@@ -22,7 +22,7 @@ it('prints rules side by side', async () => {
   expect(rules).toMatchObject([{ name: 'gcra', admitted: 9, limited: 7, rule: { primitive: 'gcra' } }]);
 });
 
-it('leaves a page, a picture and the answer where --out says', async () => {
+it('weir replay --compare leaves a page, charts and the answer where --out says', async () => {
   const out = join(folder, 'compared');
   const args = keyed.slice(0, -2);
   const { code } = await weir([...args, '--threshold', '5', '--compare', 'weir,gcra', '--out', out]);
@@ -40,7 +40,7 @@ it('leaves a page, a picture and the answer where --out says', async () => {
   expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('Requests refused, in %');
 });
 
-it('ends with 1 if a new policy refuses somebody who is admitted today, else with 0', async () => {
+it('weir replay ends with 1 if a new policy refuses somebody who is admitted today, else with 0', async () => {
   const loose = file('loose.yaml', 'limiter: { threshold: 10, within: 60 }\n');
   const tight = file('tight.yaml', '{ like: nginx, rate: 1r/s, burst: 1, nodelay: true }\n');
   const worse = await weir([...keyed, '--limit', loose, '--limit', tight, '--json']);
@@ -59,7 +59,7 @@ it('ends with 1 if a new policy refuses somebody who is admitted today, else wit
   expect(better.out).toContain('Newly refused: none. Newly admitted: 9 requests of 2 keys.');
 });
 
-it('puts any number of limiters side by side, and says of each what it understood', async () => {
+it('weir replay puts several limiters side by side, and says of each what it understood', async () => {
   const limits = ['none', '3 in 60s', 'nginx 1r/s burst=1 nodelay'];
   const { code, out, err } = await weir([...keyed, ...limits.flatMap((one) => ['--limit', one]), '--json']);
   const { rules, changes } = JSON.parse(out);

@@ -1,7 +1,7 @@
 // `weir replay --explain`: which refusals of a log are those of a limit.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { valueFaults } from '../../src/core/schema/value-faults.js';
 import { LimitExplanation } from '../../src/tools/gateway/explain-document.js';
 import { temporaryFolder, weirHere } from './command-line.js';
@@ -82,91 +82,89 @@ async function explained(log: string, limit: string, ...more: string[]) {
   return { code, answer, figures: [refused, ours, not_ours, not_judged, let_through] };
 }
 
-describe('weir replay --explain', () => {
-  it('holds statuses against the limit of a file, by path, client and minute', async () => {
-    const { answer, figures, code } = await explained('api.log', at('api.conf'));
-    expect([figures, code]).toEqual([[39, 29, 10, 0, 0], 0]);
-    const counts = { refused: 10, ours: 0, not_ours: 10, not_judged: 0, let_through: 0 };
-    expect(answer.by_path[1]).toEqual({ name: 'POST /api/orders', ...counts });
-    expect(answer.by_client[1]).toEqual({ name: '198.51.100.7', ...counts });
-    expect(answer.by_minute[0]).toMatchObject({ name: '2026-03-01T18:33Z', ours: 29 });
-    expect(answer.without_limit).toEqual({ not_ours: 39 });
-  });
+it('weir replay --explain holds statuses against the limit of a file, by path, client and minute', async () => {
+  const { answer, figures, code } = await explained('api.log', at('api.conf'));
+  expect([figures, code]).toEqual([[39, 29, 10, 0, 0], 0]);
+  const counts = { refused: 10, ours: 0, not_ours: 10, not_judged: 0, let_through: 0 };
+  expect(answer.by_path[1]).toEqual({ name: 'POST /api/orders', ...counts });
+  expect(answer.by_client[1]).toEqual({ name: '198.51.100.7', ...counts });
+  expect(answer.by_minute[0]).toMatchObject({ name: '2026-03-01T18:33Z', ours: 29 });
+  expect(answer.without_limit).toEqual({ not_ours: 39 });
+});
 
-  it.each([
-    ['a limit in words', ['nginx 1r/s burst=10 nodelay', '--key', 'client'], [39, 29, 10, 0, 0]],
-    ['a window of a product', ['express-rate-limit 11 in 60s', '--key', 'client'], [39, 29, 10, 0, 0]],
-    ['another limit', ['nginx 10r/s burst=50 nodelay', '--key', 'client'], [39, 0, 39, 0, 0]],
-  ] as const)('takes %s', async (_, [limit, ...more], figures) => {
-    expect((await explained('api.log', limit, ...more)).figures).toEqual(figures);
-  });
+it.each([
+  ['a limit in words', ['nginx 1r/s burst=10 nodelay', '--key', 'client'], [39, 29, 10, 0, 0]],
+  ['a window of a product', ['express-rate-limit 11 in 60s', '--key', 'client'], [39, 29, 10, 0, 0]],
+  ['another limit', ['nginx 10r/s burst=50 nodelay', '--key', 'client'], [39, 0, 39, 0, 0]],
+] as const)('weir replay --explain takes %s', async (_, [limit, ...more], figures) => {
+  expect((await explained('api.log', limit, ...more)).figures).toEqual(figures);
+});
 
-  it('says only what all windows agree on that the words may mean', async () => {
-    const { answer, figures } = await explained('api.log', '11 in 60s', '--key', 'client');
-    // A fixed window may end anywhere within the burst.
-    expect(figures).toEqual([39, 0, 10, 29, 0]);
-    expect(answer.phases[0]).toMatchObject({ most: 29 });
-    expect(Math.min(...answer.phases.map(({ least }: { least: number }) => least))).toBeLessThan(29);
-  });
+it('weir replay --explain says only what holds for every window that the words may mean', async () => {
+  const { answer, figures } = await explained('api.log', '11 in 60s', '--key', 'client');
+  // A fixed window may end anywhere within the burst.
+  expect(figures).toEqual([39, 0, 10, 29, 0]);
+  expect(answer.phases[0]).toMatchObject({ most: 29 });
+  expect(Math.min(...answer.phases.map(({ least }: { least: number }) => least))).toBeLessThan(29);
+});
 
-  it('takes the word of limit_req_status', async () => {
-    const { answer, figures } = await explained('said.log', at('api.conf'));
-    expect([figures, answer.by_log]).toEqual([[39, 29, 10, 0, 0], 39]);
-  });
+it('weir replay --explain takes the word of limit_req_status in the log', async () => {
+  const { answer, figures } = await explained('said.log', at('api.conf'));
+  expect([figures, answer.by_log]).toEqual([[39, 29, 10, 0, 0], 39]);
+});
 
-  it('takes the status of the configuration', async () => {
-    const { answer, figures } = await explained('api.log', at('busy.conf'));
-    expect([answer.statuses, figures]).toEqual([
-      [503, 429],
-      [39, 0, 39, 0, 29],
-    ]);
-  });
+it('weir replay --explain takes the status that the configuration sets', async () => {
+  const { answer, figures } = await explained('api.log', at('busy.conf'));
+  expect([answer.statuses, figures]).toEqual([
+    [503, 429],
+    [39, 0, 39, 0, 29],
+  ]);
+});
 
-  it('does not judge what whole seconds leave open, and says how many are of the limit', async () => {
-    const { answer, figures } = await explained('combined.log', at('api.conf'));
-    expect(figures).toEqual([39, 0, 10, 29, 0]);
-    expect(answer.not_judged_of_which_ours.least).toBeGreaterThan(20);
-  });
+it('weir replay --explain does not judge what whole seconds leave open, and says how many are of the limit', async () => {
+  const { answer, figures } = await explained('combined.log', at('api.conf'));
+  expect(figures).toEqual([39, 0, 10, 29, 0]);
+  expect(answer.not_judged_of_which_ours.least).toBeGreaterThan(20);
+});
 
-  it('reads an error log beside it, in another time zone', async () => {
-    const { answer, figures } = await explained('combined.log', at('api.conf'), at('error.log'));
-    expect([figures, answer.by_log]).toEqual([[39, 29, 10, 0, 0], 29]);
-  });
+it('weir replay --explain reads an error log in another time zone beside the access log', async () => {
+  const { answer, figures } = await explained('combined.log', at('api.conf'), at('error.log'));
+  expect([figures, answer.by_log]).toEqual([[39, 29, 10, 0, 0], 29]);
+});
 
-  it('names what the limit would refuse and was let through', async () => {
-    const { figures } = await explained('through.log', at('api.conf'));
-    expect(figures).toEqual([10, 0, 10, 0, 29]);
-  });
+it('weir replay --explain counts what the limit would refuse and was let through', async () => {
+  const { figures } = await explained('through.log', at('api.conf'));
+  expect(figures).toEqual([10, 0, 10, 0, 29]);
+});
 
-  it.each([
-    ['10', 0],
-    ['9', 1],
-    ['30%', 0],
-    ['25%', 1],
-  ])('ends with --unexplained-above %s with %i', async (above, code) => {
-    expect((await explained('api.log', at('api.conf'), '--unexplained-above', above)).code).toBe(code);
-  });
+it.each([
+  ['10', 0],
+  ['9', 1],
+  ['30%', 0],
+  ['25%', 1],
+])('weir replay --explain --unexplained-above %s ends with %i', async (above, code) => {
+  expect((await explained('api.log', at('api.conf'), '--unexplained-above', above)).code).toBe(code);
+});
 
-  it('ends with 4 where what could not be judged decides', async () => {
-    expect((await explained('combined.log', at('api.conf'), '--unexplained-above', '10')).code).toBe(4);
-    expect((await explained('combined.log', at('api.conf'), '--unexplained-above', '20')).code).toBe(0);
-  });
+it('weir replay --explain ends with 4 where what could not be judged decides', async () => {
+  expect((await explained('combined.log', at('api.conf'), '--unexplained-above', '10')).code).toBe(4);
+  expect((await explained('combined.log', at('api.conf'), '--unexplained-above', '20')).code).toBe(0);
+});
 
-  it('says first what could not be judged', async () => {
-    const { out } = await weirHere(['replay', at('combined.log'), '--limit', at('api.conf'), '--explain']);
-    expect(out).toMatch(
-      /Could not be judged one by one: 29 answers of 429, of which \d+ to 29 are those of this limit\.\s+Of 39\s+answers of 429, 0 are certainly those/,
-    );
-  });
+it('weir replay --explain says first what could not be judged', async () => {
+  const { out } = await weirHere(['replay', at('combined.log'), '--limit', at('api.conf'), '--explain']);
+  expect(out).toMatch(
+    /Could not be judged one by one: 29 answers of 429, of which \d+ to 29 are those of this limit\.\s+Of 39\s+answers of 429, 0 are certainly those/,
+  );
+});
 
-  it.each([
-    [['--explain'], /--explain/],
-    [['--explain', '--limit', '5 in 1s', '--limit', '6 in 1s'], /takes one --limit/],
-    [['--explain', '--limit', '5 in 1s', '--unexplained-above', 'few'], /a number, or a share/],
-    [['--limit', '5 in 1s', '--unexplained-above', '3'], /--unexplained-above/],
-  ])('refuses %j', async (words, why) => {
-    const { code, err } = await weirHere(['replay', at('combined.log'), ...words]);
-    expect(code).toBe(2);
-    expect(err).toMatch(why);
-  });
+it.each([
+  [['--explain'], /--explain/],
+  [['--explain', '--limit', '5 in 1s', '--limit', '6 in 1s'], /takes one --limit/],
+  [['--explain', '--limit', '5 in 1s', '--unexplained-above', 'few'], /a number, or a share/],
+  [['--limit', '5 in 1s', '--unexplained-above', '3'], /--unexplained-above/],
+])('weir replay refuses %j', async (words, why) => {
+  const { code, err } = await weirHere(['replay', at('combined.log'), ...words]);
+  expect(code).toBe(2);
+  expect(err).toMatch(why);
 });

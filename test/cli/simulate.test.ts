@@ -19,218 +19,219 @@ const wrong = file('wrong.yaml', `${body}expect: [{ name: nobody is limited, tha
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape is what must not be there
 const escapes = /\u001b/;
 
-describe('weir simulate', () => {
-  it('runs every shipped scenario, with one table', async () => {
-    const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
-    const { code, out, err } = await weirHere([
-      'simulate',
-      ...shipped.map((name) => join('scenarios', name)),
-      '--out',
-      'none',
-    ]);
-    const held = out.split('\n').filter((line) => /^\S* ?held /.test(line));
-    // On a busy machine it takes more than ten seconds, and says how far it is.
-    const said = err.replaceAll(/^.* \d+ % .*\n/gm, '');
-    expect([code, said, held.length, escapes.test(out)]).toEqual([0, '', shipped.length, false]);
-    expect(out).toContain(`All of ${shipped.length} runs held.`);
-  });
-
-  it('prints an outcome for programs, and nothing beside it', async () => {
-    const { code, out, err } = await weirHere(['simulate', good, '--json', '--out', 'none']);
-    const outcome: unknown = JSON.parse(out);
-    expect([code, err, schema.Errors(outcome)]).toEqual([0, '', []]);
-    expect(outcome).toMatchObject({
-      kind: 'simulate',
-      arm: 'predicted',
-      scenario: 'good',
-      requests: 20,
-      verdict: 'held',
-    });
-  });
-
-  it('exits 1 when an expectation does not hold, and says which, with expected and actual', async () => {
-    const one = await weirHere(['simulate', wrong, '--out', 'none']);
-    const many = await weirHere(['simulate', good, wrong, '--out', 'none']);
-    expect([one.code, many.code]).toEqual([1, 1]);
-    for (const { out } of [one, many]) {
-      expect(out).toContain('nobody is limited');
-      expect(out).toContain('limited == 0');
-      expect(out).toMatch(/\b18\b/);
-    }
-  });
-
-  refuses('simulate --out none', [
-    [[join(folder, 'no.yaml')], 'cannot be read', 'There is no such file.', '[unreadable_file]'],
-    [[folder], 'It is a folder.'],
-    [[file('typo.yaml', `${body}limitter: {}\n`)], 'line 5, column 1', 'did you mean "limiter"?'],
-    [[good, '--sed', '7'], 'sed'],
-    [[], 'weir simulate --help'],
-    [[good, '--seed', 'x'], '--seed takes a whole number'],
-    [[good, '--seed', '1.5'], '--seed takes a whole number'],
-    [[good, '--top', '0'], '--top takes a whole number from 1'],
-    [[good, '--out', 'a', '--out', 'b'], '--out was given more than once'],
-    [[good, '--replications', '2', '--workers', '0'], '--workers takes a number'],
-    [[good, '--replications', '1'], '--replications takes a whole number from 2'],
-    [[good, '--for', '-1'], '--for takes a duration'],
-    [[good, '--inspect', join(folder, 'no', 'trace.ndjson')], 'cannot be written'],
-    [[good, `--inspect=${good}`], '--inspect takes a file whose name ends with .ndjson'],
-    [[good, '--inspect'], 'Say --inspect trace.ndjson.'],
-    [[good, good, '--inspect', 'trace.ndjson'], 'one scenario at a time'],
+it('weir simulate runs every shipped scenario, with one table', async () => {
+  const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
+  const { code, out, err } = await weirHere([
+    'simulate',
+    ...shipped.map((name) => join('scenarios', name)),
+    '--out',
+    'none',
   ]);
+  const held = out.split('\n').filter((line) => /^\S* ?held /.test(line));
+  // On a busy machine it takes more than ten seconds, and says how far it is.
+  const said = err.replaceAll(/^.* \d+ % .*\n/gm, '');
+  expect([code, said, held.length, escapes.test(out)]).toEqual([0, '', shipped.length, false]);
+  expect(out).toContain(`All of ${shipped.length} runs held.`);
+});
 
-  it('runs the scenario with every rule that it compares with', async () => {
-    const names = Object.keys(families);
-    const compared = `question: Q?\nduration: 60\nlimiter: { threshold: 5, within: 10 }\narrivals: [{ model: constant, rate: 1 }]\n`;
-    const path = file('compared.yaml', `${compared}compare: [${names.join(', ')}]\n`);
-    const { code, out } = await weirHere(['simulate', path, '--out', 'none']);
-    expect(code).toBe(0);
-    for (const name of names) expect(out).toMatch(new RegExp(`^${name} +\\d+ `, 'm'));
-    // Refused requests count: it closes once; a bucket admits half of them.
-    expect(out).toMatch(/^weir +55 +91\.7 % +1 +2 /m);
-    expect(out).toMatch(/^gcra +26 +43\.3 % /m);
-    const rule = file('rule.yaml', compared.replace('{ threshold: 5, within: 10 }', '{ like: nginx, rate: 1r/s }'));
-    writeFileSync(rule, `${readFileSync(rule, 'utf8')}compare: [gcra]\n`);
-    expect((await weirHere(['simulate', rule, '--out', 'none'])).err).toContain(
-      'needs a limiter with threshold and within',
-    );
+it('weir simulate --json prints an outcome, and nothing beside it', async () => {
+  const { code, out, err } = await weirHere(['simulate', good, '--json', '--out', 'none']);
+  const outcome: unknown = JSON.parse(out);
+  expect([code, err, schema.Errors(outcome)]).toEqual([0, '', []]);
+  expect(outcome).toMatchObject({
+    kind: 'simulate',
+    arm: 'predicted',
+    scenario: 'good',
+    requests: 20,
+    verdict: 'held',
   });
+});
 
-  it('tells programs of a refusal as JSON', async () => {
-    const { code, out } = await weirHere(['simulate', join(folder, 'no.yaml'), '--json']);
-    expect([code, JSON.parse(out)]).toEqual([2, expect.objectContaining({ ok: false, code: 'unreadable_file' })]);
+it('weir simulate exits 1 when an expectation does not hold, and says which, with expected and actual', async () => {
+  const one = await weirHere(['simulate', wrong, '--out', 'none']);
+  const many = await weirHere(['simulate', good, wrong, '--out', 'none']);
+  expect([one.code, many.code]).toEqual([1, 1]);
+  for (const { out } of [one, many]) {
+    expect(out).toContain('nobody is limited');
+    expect(out).toContain('limited == 0');
+    expect(out).toMatch(/\b18\b/);
+  }
+});
+
+refuses('simulate --out none', [
+  [[join(folder, 'no.yaml')], 'cannot be read', 'There is no such file.', '[unreadable_file]'],
+  [[folder], 'It is a folder.'],
+  [[file('typo.yaml', `${body}limitter: {}\n`)], 'line 5, column 1', 'did you mean "limiter"?'],
+  [[good, '--sed', '7'], 'sed'],
+  [[], 'weir simulate --help'],
+  [[good, '--seed', 'x'], '--seed takes a whole number'],
+  [[good, '--seed', '1.5'], '--seed takes a whole number'],
+  [[good, '--top', '0'], '--top takes a whole number from 1'],
+  [[good, '--out', 'a', '--out', 'b'], '--out was given more than once'],
+  [[good, '--replications', '2', '--workers', '0'], '--workers takes a number'],
+  [[good, '--replications', '1'], '--replications takes a whole number from 2'],
+  [[good, '--for', '-1'], '--for takes a duration'],
+  [[good, '--inspect', join(folder, 'no', 'trace.ndjson')], 'cannot be written'],
+  [[good, `--inspect=${good}`], '--inspect takes a file whose name ends with .ndjson'],
+  [[good, '--inspect'], 'Say --inspect trace.ndjson.'],
+  [[good, good, '--inspect', 'trace.ndjson'], 'one scenario at a time'],
+]);
+
+it('weir simulate runs a scenario with every rule that it compares', async () => {
+  const names = Object.keys(families);
+  const compared = `question: Q?\nduration: 60\nlimiter: { threshold: 5, within: 10 }\narrivals: [{ model: constant, rate: 1 }]\n`;
+  const path = file('compared.yaml', `${compared}compare: [${names.join(', ')}]\n`);
+  const { code, out } = await weirHere(['simulate', path, '--out', 'none']);
+  expect(code).toBe(0);
+  for (const name of names) expect(out).toMatch(new RegExp(`^${name} +\\d+ `, 'm'));
+  // Refused requests count: it closes once; a bucket admits half of them.
+  expect(out).toMatch(/^weir +55 +91\.7 % +1 +2 /m);
+  expect(out).toMatch(/^gcra +26 +43\.3 % /m);
+  const rule = file('rule.yaml', compared.replace('{ threshold: 5, within: 10 }', '{ like: nginx, rate: 1r/s }'));
+  writeFileSync(rule, `${readFileSync(rule, 'utf8')}compare: [gcra]\n`);
+  expect((await weirHere(['simulate', rule, '--out', 'none'])).err).toContain(
+    'needs a limiter with threshold and within',
+  );
+});
+
+it('weir simulate --json tells of a refusal as JSON', async () => {
+  const { code, out } = await weirHere(['simulate', join(folder, 'no.yaml'), '--json']);
+  expect([code, JSON.parse(out)]).toEqual([2, expect.objectContaining({ ok: false, code: 'unreadable_file' })]);
+});
+
+it('weir simulate writes a report where it is told to, and names the page', async () => {
+  const out = join(folder, 'report');
+  const ran = await weirHere(['simulate', good, '--out', out]);
+  expect(ran.out).toContain(`open it here: ${join(out, 'index.html')}`);
+  expect(readdirSync(out)).toEqual(
+    expect.arrayContaining(['index.html', 'junit.xml', 'outcome.json', 'timeline.csv', 'timeline.ndjson']),
+  );
+});
+
+it('each report of weir simulate says how to run that one scenario again', async () => {
+  const out = join(folder, 'again');
+  const other = file("it's another.yaml", body);
+  await weirHere(['simulate', good, other, '--seed', '9', '--out', out]);
+  const again = (name: string) => /^weir .*$/m.exec(readFileSync(join(out, name, 'summary.md'), 'utf8'))?.[0];
+  expect([again('good'), again('it-s-another')]).toEqual([
+    `weir simulate ${good} --seed 9`,
+    `weir simulate '${other.replace("'", `'\\''`)}' --seed 9`,
+  ]);
+});
+
+it('weir simulate writes no report over another of the same name', async () => {
+  const out = join(folder, 'both');
+  await weirHere(['simulate', good, good, '--out', out]);
+  expect(readdirSync(out).sort()).toEqual(['good', 'good-2']);
+});
+
+it('weir simulate judges every replication: one failure is a failure, unless a share is asked for', async () => {
+  const rare = file(
+    'rare.yaml',
+    'question: Q?\nduration: 600\nlimiter: { threshold: 100, within: 60 }\narrivals: [{ model: poisson, rate: 1.3 }]\n' +
+      'expect:\n  - limited == 0\n  - { that: limited <= 0, share: 0.8 }\n',
+  );
+  const { code, out } = await weirHere(['simulate', rare, '--replications', '20', '--json', '--out', 'none']);
+  const outcome = JSON.parse(out) as Outcome;
+  const { n, held, failed_seeds, figures } = outcome.replications!;
+  expect(schema.Errors(outcome)).toEqual([]);
+  expect([code, outcome.verdict, n - held, figures['limited']!.interval]).toEqual([
+    1,
+    'not held',
+    failed_seeds.length,
+    'bootstrap',
+  ]);
+  expect(held).toBeLessThan(20);
+  expect(outcome.expectations.map(({ held_in, held: isHeld }) => [held_in, isHeld])).toEqual([
+    [held, false],
+    [held, held >= 16],
+  ]);
+  const text = await weirHere(['simulate', rare, '--replications', '20', '--out', 'none']);
+  expect([text.code, text.out.includes(`Held in ${held} of 20 runs`)]).toEqual([1, true]);
+});
+
+it('weir simulate gives one digest and one band whether replications are spread over threads or not', async () => {
+  const [one, two] = await Promise.all(
+    ['1', '2'].map(async (threads) => {
+      const out = join(folder, `band-${threads}`);
+      await weir(`simulate scenarios/retry-storm-cured.yaml --replications 3 --workers ${threads} --out ${out}`);
+      expect(readdirSync(join(out, 'charts'))).toEqual(
+        expect.arrayContaining(['band.png', 'queue.png', 'replications.png']),
+      );
+      const { command: _, ...outcome } = JSON.parse(readFileSync(join(out, 'outcome.json'), 'utf8'));
+      return {
+        outcome: outcome as Outcome,
+        series: JSON.parse(readFileSync(join(out, 'series.json'), 'utf8')) as Series,
+      };
+    }),
+  );
+  expect(one).toEqual(two);
+  expect([one!.outcome.replications!.n, one!.outcome.digest]).toEqual([3, expect.stringMatching(/^sha256:/)]);
+  expect(one!.series.band).toMatchObject({ runs: 3, stretch_cycles: 1 });
+});
+
+it('weir simulate --for stops at a cycle, and shows every actor; --inspect FILE has every message', async () => {
+  const trace = join(folder, 'trace.ndjson');
+  const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
+  const { code, out } = await weirHere(['simulate', scenario, '--for', '4', '--inspect', trace, '--out', 'none']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/contract all\s+limiting, count 5/);
+  expect(out).toMatch(/phone\/0\s+pausing\s+job/);
+  const messages = readFileSync(trace, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(messages[0]).toEqual({
+    cycle: 0,
+    ms: 388.5,
+    from: 'arrivals',
+    to: 'phone/0',
+    event: 'job',
+    before: 'idle',
+    after: 'asking',
   });
+  expect(readFileSync(join(folder, 'trace.mmd'), 'utf8')).toMatch(/^sequenceDiagram\n/);
+});
 
-  it('writes a report where it is told to, and names the page', async () => {
-    const out = join(folder, 'report');
-    const ran = await weirHere(['simulate', good, '--out', out]);
-    expect(ran.out).toContain(`open it here: ${join(out, 'index.html')}`);
-    expect(readdirSync(out)).toEqual(
-      expect.arrayContaining(['index.html', 'junit.xml', 'outcome.json', 'timeline.csv', 'timeline.ndjson']),
-    );
-  });
+it('weir simulate --inspect shows a state of a definition of its own; the next report has no trace left over', async () => {
+  const template = (await weirHere(['node', 'inspect', '--as', 'definition'])).out;
+  expect(JSON.parse(template)).toEqual(rateLimiter());
+  const definition = rateLimiter({ threshold: 2, within: 10 });
+  const [trip, restore] = definition.transitions;
+  const lifted = { ...restore!.trigger, condition: 'count == 0' };
+  file(
+    'probation.json',
+    JSON.stringify({
+      ...definition,
+      states: { ...definition.states, probation: { admits: true } },
+      transitions: [
+        trip,
+        { ...restore, to: 'probation' },
+        { ...trip, from: 'probation' },
+        { ...restore, from: 'probation', trigger: lifted, post_actions: [{ emit: 'lifted' }] },
+      ],
+    }),
+  );
+  const own = body.replace(/limiter: .*/, 'limiter: { definition: probation.json }').replace('20', '3');
+  const out = join(folder, 'inspected');
+  const simulated = ['simulate', file('probation.yaml', own), '--out', out];
+  expect(await weirHere([...simulated, '--inspect'])).toMatchObject({ code: 0, err: '' });
+  const drawn = readFileSync(join(out, 'trace.mmd'), 'utf8');
+  expect(drawn.match(/aggregate: \w+/g)).toEqual([
+    'aggregate: limiting',
+    'aggregate: probation',
+    'aggregate: allowing',
+  ]);
+  expect(readFileSync(join(out, 'trace.ndjson'), 'utf8')).toContain('"before":"limiting","after":"probation"');
+  expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('href="trace.mmd"');
+  expect(readFileSync(join(out, 'trace.stately.ndjson'), 'utf8')).toContain('"sessionId":"contract all"');
+  await weirHere(simulated);
+  expect(readdirSync(out).filter((name) => name.startsWith('trace'))).toEqual([]);
+});
 
-  it('says in each report how to run that one scenario again', async () => {
-    const out = join(folder, 'again');
-    const other = file("it's another.yaml", body);
-    await weirHere(['simulate', good, other, '--seed', '9', '--out', out]);
-    const again = (name: string) => /^weir .*$/m.exec(readFileSync(join(out, name, 'summary.md'), 'utf8'))?.[0];
-    expect([again('good'), again('it-s-another')]).toEqual([
-      `weir simulate ${good} --seed 9`,
-      `weir simulate '${other.replace("'", `'\\''`)}' --seed 9`,
-    ]);
-  });
-
-  it('writes no report over another of the same name', async () => {
-    const out = join(folder, 'both');
-    await weirHere(['simulate', good, good, '--out', out]);
-    expect(readdirSync(out).sort()).toEqual(['good', 'good-2']);
-  });
-
-  it('judges every replication: one failure is a failure, unless a share is asked for', async () => {
-    const rare = file(
-      'rare.yaml',
-      'question: Q?\nduration: 600\nlimiter: { threshold: 100, within: 60 }\narrivals: [{ model: poisson, rate: 1.3 }]\n' +
-        'expect:\n  - limited == 0\n  - { that: limited <= 0, share: 0.8 }\n',
-    );
-    const { code, out } = await weirHere(['simulate', rare, '--replications', '20', '--json', '--out', 'none']);
-    const outcome = JSON.parse(out) as Outcome;
-    const { n, held, failed_seeds, figures } = outcome.replications!;
-    expect(schema.Errors(outcome)).toEqual([]);
-    expect([code, outcome.verdict, n - held, figures['limited']!.interval]).toEqual([
-      1,
-      'not held',
-      failed_seeds.length,
-      'bootstrap',
-    ]);
-    expect(held).toBeLessThan(20);
-    expect(outcome.expectations.map(({ held_in, held: isHeld }) => [held_in, isHeld])).toEqual([
-      [held, false],
-      [held, held >= 16],
-    ]);
-    const text = await weirHere(['simulate', rare, '--replications', '20', '--out', 'none']);
-    expect([text.code, text.out.includes(`Held in ${held} of 20 runs`)]).toEqual([1, true]);
-  });
-
-  it('gives one digest and one band in any process, and with replications spread over threads or not', async () => {
-    const [one, two] = await Promise.all(
-      ['1', '2'].map(async (threads) => {
-        const out = join(folder, `band-${threads}`);
-        await weir(`simulate scenarios/retry-storm-cured.yaml --replications 3 --workers ${threads} --out ${out}`);
-        expect(readdirSync(join(out, 'charts'))).toEqual(
-          expect.arrayContaining(['band.png', 'queue.png', 'replications.png']),
-        );
-        const { command: _, ...outcome } = JSON.parse(readFileSync(join(out, 'outcome.json'), 'utf8'));
-        return {
-          outcome: outcome as Outcome,
-          series: JSON.parse(readFileSync(join(out, 'series.json'), 'utf8')) as Series,
-        };
-      }),
-    );
-    expect(one).toEqual(two);
-    expect([one!.outcome.replications!.n, one!.outcome.digest]).toEqual([3, expect.stringMatching(/^sha256:/)]);
-    expect(one!.series.band).toMatchObject({ runs: 3, stretch_cycles: 1 });
-  });
-
-  it('stops at a cycle, and shows every actor; --inspect FILE has every message', async () => {
-    const trace = join(folder, 'trace.ndjson');
-    const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
-    const { code, out } = await weirHere(['simulate', scenario, '--for', '4', '--inspect', trace, '--out', 'none']);
-    expect(code).toBe(0);
-    expect(out).toMatch(/contract all\s+limiting, count 5/);
-    expect(out).toMatch(/phone\/0\s+pausing\s+job/);
-    const messages = readFileSync(trace, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as object);
-    expect(messages[0]).toEqual({
-      cycle: 0,
-      ms: 388.5,
-      from: 'arrivals',
-      to: 'phone/0',
-      event: 'job',
-      before: 'idle',
-      after: 'asking',
-    });
-    expect(readFileSync(join(folder, 'trace.mmd'), 'utf8')).toMatch(/^sequenceDiagram\n/);
-  });
-
-  it('--inspect shows a state of a definition of its own, in the report; the next report has no trace left over', async () => {
-    const template = (await weirHere(['node', 'inspect', '--as', 'definition'])).out;
-    expect(JSON.parse(template)).toEqual(rateLimiter());
-    const definition = rateLimiter({ threshold: 2, within: 10 });
-    const [trip, restore] = definition.transitions;
-    const lifted = { ...restore!.trigger, condition: 'count == 0' };
-    file(
-      'probation.json',
-      JSON.stringify({
-        ...definition,
-        states: { ...definition.states, probation: { admits: true } },
-        transitions: [
-          trip,
-          { ...restore, to: 'probation' },
-          { ...trip, from: 'probation' },
-          { ...restore, from: 'probation', trigger: lifted, post_actions: [{ emit: 'lifted' }] },
-        ],
-      }),
-    );
-    const own = body.replace(/limiter: .*/, 'limiter: { definition: probation.json }').replace('20', '3');
-    const out = join(folder, 'inspected');
-    const simulated = ['simulate', file('probation.yaml', own), '--out', out];
-    expect(await weirHere([...simulated, '--inspect'])).toMatchObject({ code: 0, err: '' });
-    const drawn = readFileSync(join(out, 'trace.mmd'), 'utf8');
-    expect(drawn.match(/aggregate: \w+/g)).toEqual([
-      'aggregate: limiting',
-      'aggregate: probation',
-      'aggregate: allowing',
-    ]);
-    expect(readFileSync(join(out, 'trace.ndjson'), 'utf8')).toContain('"before":"limiting","after":"probation"');
-    expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('href="trace.mmd"');
-    expect(readFileSync(join(out, 'trace.stately.ndjson'), 'utf8')).toContain('"sessionId":"contract all"');
-    await weirHere(simulated);
-    expect(readdirSync(out).filter((name) => name.startsWith('trace'))).toEqual([]);
-  });
-
-  it.each(['SIGINT', 'SIGTERM'] as const)('%s leaves what was done so far, marked, and says where', async (signal) => {
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'weir simulate, stopped by %s, leaves what was done so far, marked, and says where',
+  async (signal) => {
     const long = file(
       'long.yaml',
       // A rule decides one by one: few cycles in a second, and so a short outcome to read.
@@ -248,8 +249,8 @@ describe('weir simulate', () => {
     expect(outcome.last_cycle).toBeLessThan(50_000_000);
     expect(running.lines.join('\n')).toContain('stopped before its end');
     expect(running.lines.join('\n')).toContain(join(out, 'index.html'));
-  });
-});
+  },
+);
 
 describe('a seed that a run has named', () => {
   const scenario = (seed: string) =>
@@ -262,7 +263,7 @@ describe('a seed that a run has named', () => {
     return { code, outcome: JSON.parse(out) };
   };
 
-  it('runs again, by --seed and in a scenario, fails again, and has the same digest', async () => {
+  it('a seed that a run has named fails again by --seed and in a scenario, with the same digest', async () => {
     const { outcome } = await ran(scenario('77'), '--replications', '12');
     const failed: (string | number)[] = outcome.replications.failed_seeds;
     const following = failed.filter((seed) => typeof seed === 'string');
@@ -275,7 +276,7 @@ describe('a seed that a run has named', () => {
     }
   });
 
-  it('is in the line that repeats the run, and in the name of its folder', async () => {
+  it('a seed that a run has named is in what the run prints, and in the line that repeats it', async () => {
     const { out } = await weirHere(['simulate', scenario('77'), '--seed', '77/2', '--out', join(folder, 'named-seed')]);
     expect(out).toContain('seed 77/2');
     const { command } = JSON.parse(readFileSync(join(folder, 'named-seed/outcome.json'), 'utf8'));

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { galleryCharts } from '../../src/report/chart/gallery.js';
 
-it('lets as many of the burst start at once as the products do, and draws all to one scale', () => {
+it('the gallery lets as many of the burst start at once as the products do, and draws all to one scale', () => {
   const charts = galleryCharts();
   const atOnce = charts.map(({ title, lines: [started] }) => {
     const last = started!.xs.lastIndexOf(0.5);

@@ -52,7 +52,7 @@ const withoutScripts = (page: string) =>
     .replace(/'sha256-[^']+'/g, "'sha256-'");
 
 describe.each(Object.entries(runs))('%s', (name, run) => {
-  it.each(outputs)('as %s', async (_, suffix, output) => {
+  it.each(outputs)('the report as %s matches its golden file', async (_, suffix, output) => {
     await expect(await output(run, name)).toMatchFileSnapshot(`golden/${name}.${suffix}`);
   });
 });
@@ -63,7 +63,7 @@ it.each<[what: string, suffix: string, output: Output]>([
   ['JSON', 'json', (run) => rendered('json', 'sample', run)],
   ['CSV', 'csv', ({ timeline }) => [...csvLines(timeline!)].join('')],
   ['NDJSON', 'ndjson', ({ timeline }) => [...ndjsonLines(timeline!)].join('')],
-])('sample as %s', async (_, suffix, output) => {
+])('the sample as %s matches its golden file', async (_, suffix, output) => {
   await expect(await output(runs['sample']!, 'sample')).toMatchFileSnapshot(`golden/sample.${suffix}`);
 });
 
@@ -78,35 +78,35 @@ describe('several runs', () => {
   const named = ['sample', 'live', 'short'].map((name) => ({ name, reported: runs[name]! }));
   const formats = ['txt', 'json', 'csv', 'xml', 'md'] as const;
 
-  it('in one table, a line for each', () =>
+  it('several runs are in one table, a line for each', () =>
     expect(documentText(runsDocument(Object.values(runs).map(({ outcome }) => outcome)))).toMatchFileSnapshot(
       'golden/summary.txt',
     ));
 
-  it('every format but pages and pictures is below', () => {
+  it('every format of several runs but pages and pictures has a golden file', () => {
     expect(reportFormats.filter((format) => format !== 'png' && format !== 'html').sort()).toEqual(formats.toSorted());
   });
 
-  it.each(formats)('against a baseline as %s', async (format) => {
+  it.each(formats)('a comparison with a baseline as %s matches its golden file', async (format) => {
     const terminal = { ...plainTerminal, columns: 140 };
     const text = (await render(format, named, { terminal, baseline: 0 })) as string;
     const shown = format === 'json' ? aFigureALine(text) : text;
     await expect(shown).toMatchFileSnapshot(`golden/compared.${format}`);
   });
 
-  it('against a baseline in 80 columns: a table for each', async () => {
+  it('a comparison with a baseline has a table for each run in 80 columns', async () => {
     const rendered = await render('txt', named, { terminal: { ...plainTerminal, columns: 80 }, baseline: 0 });
     await expect(rendered as string).toMatchFileSnapshot('golden/compared.narrow.txt');
   });
 
-  it('side by side as text', async () => {
+  it('several runs side by side as text match their golden file', async () => {
     await expect((await render('txt', named, { terminal: plainTerminal })) as string).toMatchFileSnapshot(
       'golden/side-by-side.txt',
     );
   });
 });
 
-it('renders the same bytes twice', async () => {
+it('a run is rendered to the same bytes twice', async () => {
   const digestOf = async () => sha256Hex(await rendered('html', 'live', liveRun()));
   expect(await digestOf()).toBe(await digestOf());
 });

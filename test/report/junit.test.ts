@@ -1,5 +1,5 @@
 // JUnit XML has no standard. What Weir promises is the part that the well-known readers agree on, stated here as a table.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { comparedRuns, compareRuns } from '../../src/cli/compare-runs.js';
 import { documentsJunit } from '../../src/report/junit.js';
 import type { Reported } from '../../src/report/reported.js';
@@ -90,49 +90,47 @@ function wrongCounters(name: string, attributes: Element['attributes'], inside: 
 const junitXml = (runs: readonly Reported[]) => documentsJunit(runs.map((run) => runDocument(run, 'junit')));
 const all = [sampleRun(), liveRun(), fleetRun(), shortRun(), emptyRun(), sampleRun({ more: { partial: true } })];
 
-describe('JUnit XML', () => {
-  it.each(all.map((run, index) => [index, run] as const))('has the promised structure: run %i', (_, run) => {
-    expect(faultsOf(junitXml([run]))).toEqual([]);
-  });
+it.each(all.map((run, index) => [index, run] as const))('JUnit XML has the promised structure: run %i', (_, run) => {
+  expect(faultsOf(junitXml([run]))).toEqual([]);
+});
 
-  it('has the promised structure for several runs, for none, and for a comparison', () => {
-    const outcomes = all.map(({ outcome }) => outcome);
-    const compared = compareRuns(
-      outcomes.map((outcome, index) => ({ name: String(index), outcome })),
-      0,
-    );
-    expect([junitXml(all), junitXml([]), documentsJunit(comparedRuns(compared))].flatMap(faultsOf)).toEqual([]);
-  });
+it('JUnit XML has the promised structure for several runs, for none, and for a comparison', () => {
+  const outcomes = all.map(({ outcome }) => outcome);
+  const compared = compareRuns(
+    outcomes.map((outcome, index) => ({ name: String(index), outcome })),
+    0,
+  );
+  expect([junitXml(all), junitXml([]), documentsJunit(comparedRuns(compared))].flatMap(faultsOf)).toEqual([]);
+});
 
-  it('holds any name whatever it is made of', () => {
-    const run = sampleRun({
-      more: {
-        scenario: `${hostile}\ud800\ufffe`,
-        expectations: [{ name: ']]>\u0007', expected: '<&>', actual: '"\n', held: false }],
-      },
-    });
-    expect(faultsOf(junitXml([run]))).toEqual([]);
+it('JUnit XML holds any name whatever it is made of', () => {
+  const run = sampleRun({
+    more: {
+      scenario: `${hostile}\ud800\ufffe`,
+      expectations: [{ name: ']]>\u0007', expected: '<&>', actual: '"\n', held: false }],
+    },
   });
+  expect(faultsOf(junitXml([run]))).toEqual([]);
+});
 
-  it.each([
-    '<testsuites><testsuite name="x"/></testsuites>',
-    '<testsuites name="" tests="0" failures="0" errors="0"><testcase classname="" name=""/></testsuites>',
-    '<testsuites name="" tests="1" failures="0" errors="0"></testsuites>',
-    '<testsuites name="" tests="0" failures="0" errors="0"></testsuite>',
-    '<testsuites name="" tests="0" failures="0" errors="0">',
-    '<testsuites name="a & b" tests="0" failures="0" errors="0"/>',
-    '<testsuites name="\u0000" tests="0" failures="0" errors="0"/>',
-    '<testsuites name="<" tests="0" failures="0" errors="0"/>',
-  ])('is checked by a table that can refuse: %j', (text) => expect(faultsOf(text)).not.toEqual([]));
+it.each([
+  '<testsuites><testsuite name="x"/></testsuites>',
+  '<testsuites name="" tests="0" failures="0" errors="0"><testcase classname="" name=""/></testsuites>',
+  '<testsuites name="" tests="1" failures="0" errors="0"></testsuites>',
+  '<testsuites name="" tests="0" failures="0" errors="0"></testsuite>',
+  '<testsuites name="" tests="0" failures="0" errors="0">',
+  '<testsuites name="a & b" tests="0" failures="0" errors="0"/>',
+  '<testsuites name="\u0000" tests="0" failures="0" errors="0"/>',
+  '<testsuites name="<" tests="0" failures="0" errors="0"/>',
+])('the table that checks JUnit XML can refuse: %j', (text) => expect(faultsOf(text)).not.toEqual([]));
 
-  it.each([
-    ['a & b < c > "d"', 'a &amp; b &lt; c &gt; &quot;d&quot;'],
-    ['\u0000\u0008\u001b\ud800\uffff', '\ufffd\ufffd\ufffd\ufffd\ufffd'],
-    ['tab\tline\nfeed\r', 'tab&#9;line&#10;feed&#13;'],
-    ['😀 ü', '😀 ü'],
-  ])('writes %j as %j', (text, expected) => {
-    const check = { name: text, result: 'passed' } as const;
-    const xml = documentsJunit([{ title: '', sentence: '', blocks: [{ kind: 'checks', rows: [check] }] }]);
-    expect(/<testcase .* name="([^"]*)"/.exec(xml)?.[1]).toBe(expected);
-  });
+it.each([
+  ['a & b < c > "d"', 'a &amp; b &lt; c &gt; &quot;d&quot;'],
+  ['\u0000\u0008\u001b\ud800\uffff', '\ufffd\ufffd\ufffd\ufffd\ufffd'],
+  ['tab\tline\nfeed\r', 'tab&#9;line&#10;feed&#13;'],
+  ['😀 ü', '😀 ü'],
+])('JUnit XML has %j as %j', (text, expected) => {
+  const check = { name: text, result: 'passed' } as const;
+  const xml = documentsJunit([{ title: '', sentence: '', blocks: [{ kind: 'checks', rows: [check] }] }]);
+  expect(/<testcase .* name="([^"]*)"/.exec(xml)?.[1]).toBe(expected);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { compareRuns } from '../../src/cli/compare-runs.js';
 import { comparisonHtml } from '../../src/cli/report-formats.js';
 import { chartsOf } from '../../src/report/chart/charts.js';
@@ -74,24 +74,22 @@ function several(): string {
   return sideBySide({ [hostile]: sampleRun(), live: liveRun(), short: shortRun() });
 }
 
-describe('the page as text', () => {
-  it('holds foreign text only escaped', () => {
-    const page = pageHtml({ ...hostileRun(), command: hostile });
-    expect(page.match(/<img|alert\([12]\)<\/script>|<script>alert/g)).toBeNull();
-    expect(page.match(/<script[ >]/g)).toHaveLength(3);
-  });
+it('the page of a run holds foreign text only escaped', () => {
+  const page = pageHtml({ ...hostileRun(), command: hostile });
+  expect(page.match(/<img|alert\([12]\)<\/script>|<script>alert/g)).toBeNull();
+  expect(page.match(/<script[ >]/g)).toHaveLength(3);
+});
 
-  it('asks for nothing from anywhere', () => {
-    const page = pageHtml(sampleRun());
-    expect(page.match(/(?:src|href)=|@import|url\(/g)).toBeNull();
-    expect(page).toContain("default-src 'none'");
-  });
+it('the page of a run asks for nothing from anywhere', () => {
+  const page = pageHtml(sampleRun());
+  expect(page.match(/(?:src|href)=|@import|url\(/g)).toBeNull();
+  expect(page).toContain("default-src 'none'");
+});
 
-  it('stays below 5 MB for a million cycles and ten thousand transitions', () => {
-    const run = longRun(1_000_000, 5_000);
-    expect(run.outcome.by_contract[0]?.transitions).toHaveLength(10_000);
-    expect(pageHtml(run).length).toBeLessThan(5_000_000);
-  });
+it('the page of a run stays below 5 MB for a million cycles and ten thousand transitions', () => {
+  const run = longRun(1_000_000, 5_000);
+  expect(run.outcome.by_contract[0]?.transitions).toHaveLength(10_000);
+  expect(pageHtml(run).length).toBeLessThan(5_000_000);
 });
 
 inChromium('the page in a browser', (browser) => {
@@ -153,7 +151,7 @@ inChromium('the page in a browser', (browser) => {
     );
 
   it.each(Object.entries(runs))(
-    'draws every chart, complains of nothing, is never wider than the screen: %s',
+    'a page draws every chart, complains of nothing, and is never wider than the screen: %s',
     async (_, make) => {
       const run = make();
       const { page, complaints } = await open(pageHtml(run));
@@ -176,7 +174,7 @@ inChromium('the page in a browser', (browser) => {
     },
   );
 
-  it('has nothing that axe objects to, narrow and wide, light and dark', async () => {
+  it('a page has nothing that axe objects to, wide and light, or narrow and dark', async () => {
     const pages = {
       live: pageHtml(liveRun()),
       devices: pageHtml(devicesRun()),
@@ -196,7 +194,7 @@ inChromium('the page in a browser', (browser) => {
     expect(found).toEqual([]);
   });
 
-  it('switches the theme, and draws the charts anew in it', async () => {
+  it('a page switches its theme, and draws the charts anew in it', async () => {
     const { page, complaints } = await open(pageHtml(sampleRun()));
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const before = await ground();
@@ -210,7 +208,7 @@ inChromium('the page in a browser', (browser) => {
     ]);
   });
 
-  it('sorts the transitions by keyboard', async () => {
+  it('a page sorts the transitions by keyboard', async () => {
     const { page } = await open(pageHtml(fleetRun()));
     const heads = page.locator('#transitions th button');
     await heads.nth(0).focus();
@@ -225,7 +223,7 @@ inChromium('the page in a browser', (browser) => {
     ]);
   });
 
-  it('filters the transitions by contract, by cycle and by state', async () => {
+  it('a page filters the transitions by contract, by cycle and by state', async () => {
     const { page } = await open(pageHtml(sampleRun({ contracts: { first: burst, second: burst } })));
     const shown = () => page.textContent('#shown');
     const seen = [await shown()];
@@ -238,7 +236,7 @@ inChromium('the page in a browser', (browser) => {
     expect(seen).toEqual(['1 to 4 of 4', '1 to 2 of 2', '1 to 2 of 2', 'No transition.']);
   });
 
-  it('shows ten thousand transitions page by page', async () => {
+  it('a page shows ten thousand transitions fifty at a time', async () => {
     const { page, complaints } = await open(pageHtml(longRun(1_000_000, 5_000)));
     await page.click('#later');
     expect([await page.textContent('#shown'), await page.locator('#rows tr').count(), complaints]).toEqual([
@@ -248,7 +246,7 @@ inChromium('the page in a browser', (browser) => {
     ]);
   });
 
-  it('shows a sweep by the chosen figure and axes, as lines or as a map', async () => {
+  it('a page shows a sweep by the chosen figure and axes, as lines or as a map', async () => {
     const out = join(folder, 'sweep');
     const axes = ['--set', 'limiter.threshold=90..130:10', '--set', 'limiter.within=50,70'];
     await weirHere(['sweep', 'scenarios/burst.yaml', ...axes, '--out', out]);
@@ -272,7 +270,7 @@ inChromium('the page in a browser', (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  it('keeps an answer on one line, however narrow its column is', async () => {
+  it('a page keeps an answer on one line, however narrow its column is', async () => {
     const expectation = { name: 'word '.repeat(30), expected: 'limited == 0 && '.repeat(9), actual: 1, held: true };
     const { page } = await open(pageHtml(sampleRun({ more: { expectations: [expectation] } })), 600);
     const lines = await page.evaluate(
@@ -281,7 +279,7 @@ inChromium('the page in a browser', (browser) => {
     expect(lines).toBe(1);
   });
 
-  it('prints light, with the heads of its tables, and with charts no wider than the paper', async () => {
+  it('a page prints light, with the heads of its tables, and with charts no wider than the paper', async () => {
     const { page } = await open(pageHtml(liveRun()), 1280, 'dark');
     await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
@@ -304,7 +302,7 @@ inChromium('the page in a browser', (browser) => {
     });
   });
 
-  it('names every figure of several runs in whole words, at the width of a phone too', async () => {
+  it('a page names every figure of several runs in whole words at the width of a phone', async () => {
     const all = [sampleRun(), liveRun(), shortRun(), fleetRun()];
     const named = Object.fromEntries(all.map((run, index) => [`reports/long/path/of-run-${index}`, run]));
     const { page } = await open(sideBySide(named), 360);
@@ -314,7 +312,7 @@ inChromium('the page in a browser', (browser) => {
     expect(narrowest).toBeGreaterThanOrEqual(110);
   });
 
-  it.each([1280, 360])('shows several runs side by side at %i px', async (width) => {
+  it.each([1280, 360])('a page shows several runs side by side at %i px', async (width) => {
     const { page, complaints } = await open(several(), width);
     expect([
       complaints,

@@ -52,34 +52,35 @@ const named = Object.entries({ sampleRun, liveRun, fleetRun, replicatedRun, shor
     ),
 );
 
-it.each(['light', 'dark'] as const)('shows both arms where one lies exactly over the other: %s', async (theme) => {
-  const run = sampleRun({ threshold: 40 });
-  const spec = chartsOf({ ...run, predicted: run.timeline! }).find(({ id }) => id === 'comparison')!;
-  const picture = await look(chartPng({ ...spec, lines: spec.lines.slice(0, 2) }, theme));
-  const { predicted, observed } = palettes[theme].tones;
-  const pixels = [predicted, observed].map(({ color }) => picture.count(rgb(color)));
-  expect(pixels.map((n) => n > 3_000)).toEqual([true, true]);
-});
+it.each(['light', 'dark'] as const)(
+  'a chart shows both arms where one lies exactly over the other: %s',
+  async (theme) => {
+    const run = sampleRun({ threshold: 40 });
+    const spec = chartsOf({ ...run, predicted: run.timeline! }).find(({ id }) => id === 'comparison')!;
+    const picture = await look(chartPng({ ...spec, lines: spec.lines.slice(0, 2) }, theme));
+    const { predicted, observed } = palettes[theme].tones;
+    const pixels = [predicted, observed].map(({ color }) => picture.count(rgb(color)));
+    expect(pixels.map((n) => n > 3_000)).toEqual([true, true]);
+  },
+);
 
-describe('every chart as PNG', () => {
-  it.each(named)(
-    '%s, %s, %s: has its size, its ground and words on it',
-    async (_name, _id, theme: Theme, spec: ChartSpec) => {
-      const picture = await look(chartPng(spec, theme));
-      const { ground, muted } = palettes[theme];
-      expect([picture.width, picture.height]).toEqual([2 * PNG_WIDTH, 2 * spec.height]);
-      const share = picture.count(rgb(ground)) / (picture.width * picture.height);
-      expect(share).toBeGreaterThan(0.3);
-      expect(share).toBeLessThan(0.995);
-      expect(picture.count(rgb(muted))).toBeGreaterThan(100);
-    },
-  );
-});
+it.each(named)(
+  'a chart as PNG has its size, its ground and words on it: %s, %s, %s',
+  async (_name, _id, theme: Theme, spec: ChartSpec) => {
+    const picture = await look(chartPng(spec, theme));
+    const { ground, muted } = palettes[theme];
+    expect([picture.width, picture.height]).toEqual([2 * PNG_WIDTH, 2 * spec.height]);
+    const share = picture.count(rgb(ground)) / (picture.width * picture.height);
+    expect(share).toBeGreaterThan(0.3);
+    expect(share).toBeLessThan(0.995);
+    expect(picture.count(rgb(muted))).toBeGreaterThan(100);
+  },
+);
 
-describe('the window', () => {
+describe('the chart of the window', () => {
   const [spec] = chartsOf(sampleRun());
 
-  it('is shaded where it limited, and only there', async () => {
+  it('the chart of the window is shaded where the run limited, and only there', async () => {
     const picture = await look(chartPng(spec!, 'light'));
     const ground = rgb(palettes.light.ground);
     // The plot reaches from about 5 % to 97 % of the width; it limited in the cycles 21 .. 31 of 60.
@@ -90,14 +91,14 @@ describe('the window', () => {
     expect(shaded).toEqual([false, false, true, true, true, false, false]);
   });
 
-  it('has its line, its threshold and its strip in their colours', async () => {
+  it('the chart of the window has its line, its threshold and its strip in their colours', async () => {
     const picture = await look(chartPng(spec!, 'dark'));
     const { count, limited, threshold } = palettes.dark.tones;
     for (const { color } of [count, limited, threshold]) expect(picture.count(rgb(color))).toBeGreaterThan(300);
   });
 });
 
-it('shows every limiting interval of a long run that is a pixel or more', async () => {
+it('a chart shows every limiting interval of a long run, those narrower than a pixel too', async () => {
   // 200 intervals of 5 cycles, 100 cycles apart: 0.45 px each in a plot of 1,700 px, so each is drawn one pixel wide.
   const run = longRun(20_000, 200);
   const [spec] = chartsOf(run);

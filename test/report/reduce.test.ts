@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { binSize, binSums, reduceIntervals, reduceMarks, reduceSteps, type StepLine } from '../../src/report/reduce.js';
 
 const SPAN = 10_000;
@@ -33,94 +33,86 @@ function extremes({ xs, ys }: StepLine, n: number): Map<number, object> {
   return found;
 }
 
-describe('reduceSteps', () => {
-  it('keeps the first, the least, the most and the last value of every column', () => {
-    fc.assert(
-      fc.property(steps, columns, (all, n) => {
-        expect(extremes(reduceSteps(all, 0, SPAN, n), n)).toEqual(extremes(all, n));
-      }),
-    );
-  });
-
-  it('keeps only points that were there, in their order, and at most four a column', () => {
-    fc.assert(
-      fc.property(steps, columns, (all, n) => {
-        const kept = reduceSteps(all, 0, SPAN, n);
-        const places = kept.xs.map((x) => all.xs.indexOf(x));
-        expect(kept.ys).toEqual(places.map((place) => all.ys[place]));
-        expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
-        expect(kept.xs.length).toBeLessThanOrEqual(4 * n);
-      }),
-    );
-  });
+it('reduceSteps keeps the first, the least, the most and the last value of every column', () => {
+  fc.assert(
+    fc.property(steps, columns, (all, n) => {
+      expect(extremes(reduceSteps(all, 0, SPAN, n), n)).toEqual(extremes(all, n));
+    }),
+  );
 });
 
-describe('reduceIntervals', () => {
-  it('closes gaps narrower than a column and no others', () => {
-    fc.assert(
-      fc.property(intervals, columns, (all, n) => {
-        const width = SPAN / n;
-        const reduced = reduceIntervals(all, 0, SPAN, n);
-        const starts = all.filter(
-          ([from], index) => all.length <= n || index === 0 || from - all[index - 1]![1] >= width,
-        );
-        expect(reduced.map(([from]) => from)).toEqual(starts.map(([from]) => from));
-        expect(all.every(([from, to]) => reduced.some(([start, end]) => start <= from && end >= to))).toBe(true);
-        expect(reduced.at(-1)?.[1]).toBe(all.at(-1)?.[1]);
-      }),
-    );
-  });
-
-  it('leaves no more intervals than there are columns, and one', () => {
-    fc.assert(
-      fc.property(intervals, columns, (all, n) => {
-        expect(reduceIntervals(all, 0, SPAN, n).length).toBeLessThanOrEqual(n + 1);
-      }),
-    );
-  });
+it('reduceSteps keeps only points that were there, in their order, and at most four a column', () => {
+  fc.assert(
+    fc.property(steps, columns, (all, n) => {
+      const kept = reduceSteps(all, 0, SPAN, n);
+      const places = kept.xs.map((x) => all.xs.indexOf(x));
+      expect(kept.ys).toEqual(places.map((place) => all.ys[place]));
+      expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
+      expect(kept.xs.length).toBeLessThanOrEqual(4 * n);
+    }),
+  );
 });
 
-describe('reduceMarks', () => {
-  it('keeps a mark in every column that has one', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: SPAN - 1 })), columns, (marks, n) => {
-        const all = [...marks].sort((a, b) => a - b);
-        const kept = reduceMarks(all, 0, SPAN, n);
-        expect(new Set(kept.map((x) => columnOf(x, n)))).toEqual(new Set(all.map((x) => columnOf(x, n))));
-        expect(kept.length).toBeLessThanOrEqual(Math.max(n, 1));
-      }),
-    );
-  });
+it('reduceIntervals closes gaps narrower than a column and no others', () => {
+  fc.assert(
+    fc.property(intervals, columns, (all, n) => {
+      const width = SPAN / n;
+      const reduced = reduceIntervals(all, 0, SPAN, n);
+      const starts = all.filter(
+        ([from], index) => all.length <= n || index === 0 || from - all[index - 1]![1] >= width,
+      );
+      expect(reduced.map(([from]) => from)).toEqual(starts.map(([from]) => from));
+      expect(all.every(([from, to]) => reduced.some(([start, end]) => start <= from && end >= to))).toBe(true);
+      expect(reduced.at(-1)?.[1]).toBe(all.at(-1)?.[1]);
+    }),
+  );
 });
 
-describe('binSums', () => {
-  it('loses no request, and tells the busiest cycle of each bin', () => {
-    fc.assert(
-      fc.property(steps, columns, ({ xs, ys }, n) => {
-        const bins = binSums(
-          xs.map((x, index) => [x, ys[index]!, 1] as const),
-          0,
-          SPAN,
-          n,
-        );
-        const sum = (column: number) => bins.sums.reduce((total, values) => total + values[column]!, 0);
-        expect([sum(0), sum(1)]).toEqual(
-          [ys.reduce((a, b) => a + b, 0), ys.length].map((total) => (xs.length === 0 ? 0 : total)),
-        );
-        expect(Math.max(0, ...bins.peaks)).toBe(Math.max(0, ...ys));
-        expect(bins.starts.every((start) => start % bins.size === 0)).toBe(true);
-      }),
-    );
-  });
+it('reduceIntervals leaves at most one interval more than there are columns', () => {
+  fc.assert(
+    fc.property(intervals, columns, (all, n) => {
+      expect(reduceIntervals(all, 0, SPAN, n).length).toBeLessThanOrEqual(n + 1);
+    }),
+  );
+});
 
-  it.each([
-    [3, 300, 1],
-    [300, 300, 1],
-    [301, 300, 2],
-    [601, 300, 5],
-    [384_693, 300, 2_000],
-    [1_000_000, 300, 5_000],
-  ])('%i cycles in at most %i bins: bins of %i cycles', (span, most, size) => {
-    expect(binSize(span, most)).toBe(size);
-  });
+it('reduceMarks keeps a mark in every column that has one', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: SPAN - 1 })), columns, (marks, n) => {
+      const all = [...marks].sort((a, b) => a - b);
+      const kept = reduceMarks(all, 0, SPAN, n);
+      expect(new Set(kept.map((x) => columnOf(x, n)))).toEqual(new Set(all.map((x) => columnOf(x, n))));
+      expect(kept.length).toBeLessThanOrEqual(Math.max(n, 1));
+    }),
+  );
+});
+
+it('binSums loses no request, and has the busiest cycle among its peaks', () => {
+  fc.assert(
+    fc.property(steps, columns, ({ xs, ys }, n) => {
+      const bins = binSums(
+        xs.map((x, index) => [x, ys[index]!, 1] as const),
+        0,
+        SPAN,
+        n,
+      );
+      const sum = (column: number) => bins.sums.reduce((total, values) => total + values[column]!, 0);
+      expect([sum(0), sum(1)]).toEqual(
+        [ys.reduce((a, b) => a + b, 0), ys.length].map((total) => (xs.length === 0 ? 0 : total)),
+      );
+      expect(Math.max(0, ...bins.peaks)).toBe(Math.max(0, ...ys));
+      expect(bins.starts.every((start) => start % bins.size === 0)).toBe(true);
+    }),
+  );
+});
+
+it.each([
+  [3, 300, 1],
+  [300, 300, 1],
+  [301, 300, 2],
+  [601, 300, 5],
+  [384_693, 300, 2_000],
+  [1_000_000, 300, 5_000],
+])('%i cycles in at most %i bins make bins of %i cycles', (span, most, size) => {
+  expect(binSize(span, most)).toBe(size);
 });

@@ -25,7 +25,7 @@ async function page(): Promise<string> {
   return sizingPageHtml({ ...found, name: 'busy.csv', key: 'who', paste, command: 'weir recommend busy.csv' });
 }
 
-it('is below 5 MB at more than 10,000 rows, asks nobody, and escapes keys', async () => {
+it('the page of a recommended limit is below 5 MB at more than 10,000 rows, asks nobody, and escapes keys', async () => {
   const text = await page();
   expect(text.length).toBeLessThan(5_000_000);
   expect(text.match(/"to":\[([^\]]*)\]/)![1]!.split(',').length).toBeLessThanOrEqual(10_000);
@@ -35,7 +35,7 @@ it('is below 5 MB at more than 10,000 rows, asks nobody, and escapes keys', asyn
   expect(text).toContain('limit_req_zone $YOUR_KEY zone=weir:10m');
 });
 
-it('has every recommended threshold among those of the slider, and names what is counted', async () => {
+it('the page of a recommended limit has every recommended threshold on its slider, and names what is counted', async () => {
   const rows = Array.from({ length: 9_000 }, (_, i) => `${1_767_600_000_000 + i * 900},${1 + ((i * i) % 9_973)}`);
   const log = file('tokens.csv', ['time,tokens', ...rows].join('\n'));
   const found = await adviceOfLogs([log], {
@@ -54,8 +54,8 @@ it('has every recommended threshold among those of the slider, and names what is
   ]);
 });
 
-inChromium('in a browser', (browser) => {
-  it('is chosen by keyboard, and says aloud what is chosen', async () => {
+inChromium('the page of a recommended limit in a browser', (browser) => {
+  it('a threshold is chosen by keyboard, and what is chosen is said aloud', async () => {
     const shown = file('index.html', await page());
     const tab = await browser.newPage({ viewport: { width: 360, height: 800 } });
     const errors: string[] = [];

@@ -1,6 +1,6 @@
 // Definitions with other states than those of a rate limiter: every state is in the chart of the window, by name, and a move between two states
 // that both admit is neither an entry nor a restore.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseScenario, type ScenarioObject } from '../../src/harness/scenario/load-scenario.js';
 import { simulate } from '../../src/harness/simulate/simulate.js';
 import { decisionsChart } from '../../src/report/chart/decisions.js';
@@ -32,49 +32,47 @@ const three = () =>
     ],
   });
 
-describe('a definition with a third state', () => {
-  it('has every state as intervals that cover the run, and marks for what each transition is', async () => {
-    const run = await three();
-    const { transitions, entries, restores } = run.outcome.by_contract[0]!;
-    const chart = windowChart(run)!;
-    const at = (kind: string) => chart.marks.find((mark) => mark.kind === kind)?.xs.length ?? 0;
-    expect(transitions.map(({ to }) => to)).toEqual(['busy', 'shut', 'busy', 'free']);
-    expect([at('entry'), at('restore'), at('move')]).toEqual([entries, restores, 2]);
-    expect(chart.states!.map(({ name, admits }) => [name, admits])).toEqual([
-      ['free', true],
-      ['busy', true],
-      ['shut', false],
-    ]);
-    const cycles = chart.states!.flatMap(({ intervals }) => intervals).map(([from, to]) => to - from);
-    const { to } = chart.x as { readonly to: number };
-    expect(cycles.reduce((sum, n) => sum + n)).toBe(to);
-    expect(chart.states![2]!.intervals).toEqual(chart.shades);
-    expect(chart.about).toMatch(
-      / In the state free for \S+ s \(\d+ cycles\), busy for \S+ s \(\d+ cycles?\), shut for \S+ s \(\d+ cycles\)\.$/,
-    );
-  });
+it('a chart of three states has each as intervals that cover the run, and marks for what each transition is', async () => {
+  const run = await three();
+  const { transitions, entries, restores } = run.outcome.by_contract[0]!;
+  const chart = windowChart(run)!;
+  const at = (kind: string) => chart.marks.find((mark) => mark.kind === kind)?.xs.length ?? 0;
+  expect(transitions.map(({ to }) => to)).toEqual(['busy', 'shut', 'busy', 'free']);
+  expect([at('entry'), at('restore'), at('move')]).toEqual([entries, restores, 2]);
+  expect(chart.states!.map(({ name, admits }) => [name, admits])).toEqual([
+    ['free', true],
+    ['busy', true],
+    ['shut', false],
+  ]);
+  const cycles = chart.states!.flatMap(({ intervals }) => intervals).map(([from, to]) => to - from);
+  const { to } = chart.x as { readonly to: number };
+  expect(cycles.reduce((sum, n) => sum + n)).toBe(to);
+  expect(chart.states![2]!.intervals).toEqual(chart.shades);
+  expect(chart.about).toMatch(
+    / In the state free for \S+ s \(\d+ cycles\), busy for \S+ s \(\d+ cycles?\), shut for \S+ s \(\d+ cycles\)\.$/,
+  );
+});
 
-  it('has a row for each state in a terminal', async () => {
-    const text = chartLines(windowChart(await three())!, { columns: 80, color: false, unicode: true });
-    expect(['free', 'busy', 'shut'].filter((name) => text.some((line) => line.endsWith(`▀ ${name}`)))).toHaveLength(3);
-  });
+it('a chart of three states has a row for each in a terminal', async () => {
+  const text = chartLines(windowChart(await three())!, { columns: 80, color: false, unicode: true });
+  expect(['free', 'busy', 'shut'].filter((name) => text.some((line) => line.endsWith(`▀ ${name}`)))).toHaveLength(3);
+});
 
-  it('is in the outcome, which says nothing of the two states of a rate limiter', async () => {
-    const plain = await ran({
-      duration: 5,
-      limiter: { threshold: 1, within: 5 },
-      arrivals: [{ model: 'constant', rate: 1 }],
-    });
-    expect([(await three()).outcome.states, plain.outcome.states, windowChart(plain)!.states]).toEqual([
-      [
-        { name: 'free', admits: true },
-        { name: 'busy', admits: true },
-        { name: 'shut', admits: false },
-      ],
-      undefined,
-      undefined,
-    ]);
+it('the outcome names three states of a definition, and not the two of a rate limiter', async () => {
+  const plain = await ran({
+    duration: 5,
+    limiter: { threshold: 1, within: 5 },
+    arrivals: [{ model: 'constant', rate: 1 }],
   });
+  expect([(await three()).outcome.states, plain.outcome.states, windowChart(plain)!.states]).toEqual([
+    [
+      { name: 'free', admits: true },
+      { name: 'busy', admits: true },
+      { name: 'shut', admits: false },
+    ],
+    undefined,
+    undefined,
+  ]);
 });
 
 it('the chart of decisions has one unit: in a long run the mean of a step, with its busiest cycle above it', async () => {

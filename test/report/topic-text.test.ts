@@ -18,10 +18,10 @@ it.each([
   ['rows of more cells',
     '| when | what holds | by |\n| - | - | - |\n| it ends | nothing | `x.test` |', '  it ends\n    what holds: nothing\n    by: `x.test`'],
   ['an empty page', '', ''],
-])('makes text of %s', (_, page, text) => {
+])('pageText makes text of %s', (_, page, text) => {
   expect(pageText(page, terminal)).toBe(text);
 });
 
-it('marks headings where colour is on', () => {
+it('pageText marks headings where colour is on', () => {
   expect(pageText('# A', { ...terminal, color: true })).toBe('\u001b[1mA\u001b[22m');
 });

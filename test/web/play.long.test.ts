@@ -23,7 +23,7 @@ const shipped = readdirSync('scenarios')
   .map((name) => name.replace('.yaml', ''));
 const textOf = (name: string) => readFileSync(`scenarios/${name}.yaml`, 'utf8');
 
-it('is one file under 600 kB that allows only its own scripts', () => {
+it('the playground is one file under 600 kB that allows only its own scripts', () => {
   const page = bundled('play.html');
   expect(page.length).toBeLessThan(600_000);
   expect(policyOf(page)).toMatch(
@@ -199,7 +199,7 @@ inChromium('the playground', (browser) => {
   const digestIn = async (text: string, name: string) =>
     (await simulate(parseScenario(text, `${name}.yaml`))).outcome.digest;
 
-  it('tells its story in seven steps, each the run of Node, and each with a control that changes it', async () => {
+  it('the playground tells its story in steps, each the run of Node, and each with a control that changes it', async () => {
     const page = await opened({}, served.url);
     for (const [index, { name, title, text, control }] of steps.entries()) {
       await page.click(`.steps button >> nth=${index}`);
@@ -216,7 +216,7 @@ inChromium('the playground', (browser) => {
     await page.close();
   });
 
-  it('plays, stops at any instant, and says what is there', async () => {
+  it('the playground plays a run, stops at any instant, and says what is there', async () => {
     const page = await opened();
     await expect.poll(() => page.getAttribute('.lanes canvas', 'data-at')).not.toBe('0');
     await page.click('text=Pause');
@@ -236,7 +236,7 @@ inChromium('the playground', (browser) => {
     await page.close();
   });
 
-  it('stands still where motion is unwelcome, with the same figures', async () => {
+  it('the playground stands still where motion is unwelcome, with the same figures', async () => {
     const page = await opened({ reducedMotion: 'reduce' });
     expect(await page.innerText('.deck button')).toBe('Play');
     const shown = () => page.getAttribute('.lanes canvas', 'data-at');
@@ -246,7 +246,7 @@ inChromium('the playground', (browser) => {
     await page.close();
   });
 
-  it('shows all rules over the same requests, with the figures of each alone', async () => {
+  it('the playground shows all rules over the same requests, with the figures of each alone', async () => {
     const page = await opened({}, `${served.url}#story`);
     await page.click('nav >> text=All rules');
     await page.waitForSelector('.multiple');
@@ -264,7 +264,7 @@ inChromium('the playground', (browser) => {
     await page.close();
   });
 
-  it('takes a log and the file of a gateway that are dropped, and sends them nowhere', async () => {
+  it('the playground takes a log and the file of a gateway that are dropped, and runs them as Node does', async () => {
     const page = await opened();
     const give = (name: string, text: string) =>
       page.setInputFiles('.drop input', { name, mimeType: 'text/plain', buffer: Buffer.from(text) });
@@ -304,7 +304,7 @@ inChromium('the playground', (browser) => {
     await page.close();
   });
 
-  it('shows one figure alone in a frame', async () => {
+  it('the playground shows one figure alone in a frame', async () => {
     const page = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
     await page.click('text=Embed');
     await page.waitForSelector('.command');
@@ -320,7 +320,7 @@ inChromium('the playground', (browser) => {
   });
 
   it.each(['story', 'story/7', 'rules', 'embed/window/'])(
-    '%s: names and contrast hold at 360 px and in the dark',
+    'names and contrast of %s hold at 360 px and in the dark',
     async (view) => {
       const options = { colorScheme: 'dark', viewport: { width: 360, height: 800 } } as const;
       const page = await opened(options, `${served.url}#${view}`);
@@ -330,7 +330,7 @@ inChromium('the playground', (browser) => {
     },
   );
 
-  it('shows the values under the pointer in all charts, at the same cycle', async () => {
+  it('the playground shows the values under the pointer in all charts', async () => {
     const page = await opened({}, `${served.url}#sandbox`);
     const drawn = () =>
       page.evaluate<string[]>(`[...document.querySelectorAll('.chart canvas')].map((one) => one.toDataURL())`);
@@ -344,7 +344,7 @@ inChromium('the playground', (browser) => {
     await page.close();
   });
 
-  it('opens from the disk, asks for nothing but itself, and breaks no policy', async () => {
+  it('the playground opens from the disk, asks for nothing but itself, and breaks no policy', async () => {
     const page = await opened({}, `${new URL('../../dist/web/play.html', import.meta.url).href}#sandbox`);
     expect(await digestOf(page)).toBe((await simulate(parseScenario(textOf('burst'), 'burst.yaml'))).outcome.digest);
     await page.close();

@@ -51,102 +51,100 @@ function scripted(turns: readonly (Answered | Error | Promise<Answered>)[], opti
   return { batch: new EventBatch(target, { lingerMs: 0, ...options }), sent, keys, heard };
 }
 
-describe('a batch', () => {
-  it('joins what is added together, up to its size, in order', async () => {
-    const { batch, sent } = scripted([{}], { size: 3 });
-    for (const n of [1, 2, 3, 4, 5]) expect(batch.add(event(n))).toBe(true);
-    await batch.flush();
-    expect(sent).toEqual([
-      [1, 2, 3],
-      [4, 5],
-    ]);
-    expect(batch.figures).toEqual({
-      waiting: 0,
-      admitted: 5,
-      limited: 0,
-      refused: 0,
-      rejected: 0,
-      dropped: 0,
-      isHeld: false,
-    });
+it('a batch joins what is added together, up to its size, in order', async () => {
+  const { batch, sent } = scripted([{}], { size: 3 });
+  for (const n of [1, 2, 3, 4, 5]) expect(batch.add(event(n))).toBe(true);
+  await batch.flush();
+  expect(sent).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ]);
+  expect(batch.figures).toEqual({
+    waiting: 0,
+    admitted: 5,
+    limited: 0,
+    refused: 0,
+    rejected: 0,
+    dropped: 0,
+    isHeld: false,
   });
+});
 
-  it('sends no more than there is room for, waits while limiting, then finds out with one event', async () => {
-    const { batch, sent } = scripted(
-      [{ remaining: 2 }, { remaining: 0, retry_after_ms: 5, limited: 1 }, { remaining: 3 }],
-      { size: 2 },
-    );
-    for (let n = 1; n <= 8; n += 1) batch.add(event(n));
-    await batch.flush();
-    expect(sent).toEqual([[1, 2], [3, 4], [5], [6, 7], [8]]);
-    expect(batch.figures).toMatchObject({ admitted: 7, limited: 1 });
-  });
+it('a batch sends no more than there is room for, waits while limiting, then finds out with one event', async () => {
+  const { batch, sent } = scripted(
+    [{ remaining: 2 }, { remaining: 0, retry_after_ms: 5, limited: 1 }, { remaining: 3 }],
+    { size: 2 },
+  );
+  for (let n = 1; n <= 8; n += 1) batch.add(event(n));
+  await batch.flush();
+  expect(sent).toEqual([[1, 2], [3, 4], [5], [6, 7], [8]]);
+  expect(batch.figures).toMatchObject({ admitted: 7, limited: 1 });
+});
 
-  it('goes on at once when the stream says that the machine is restored', async () => {
-    const { batch, sent, heard } = scripted([{ remaining: 0, retry_after_ms: 600_000 }, {}], { size: 1, follow: true });
-    batch.add(event(1));
-    batch.add(event(2));
-    await expect.poll(() => batch.figures.isHeld).toBe(true);
-    expect([sent, batch.figures.waiting]).toEqual([[[1]], 1]);
-    heard.restore?.();
-    await batch.flush();
-    expect(sent).toEqual([[1], [2]]);
-    await batch.close();
-  });
+it('a batch goes on at once when the stream says that the machine is restored', async () => {
+  const { batch, sent, heard } = scripted([{ remaining: 0, retry_after_ms: 600_000 }, {}], { size: 1, follow: true });
+  batch.add(event(1));
+  batch.add(event(2));
+  await expect.poll(() => batch.figures.isHeld).toBe(true);
+  expect([sent, batch.figures.waiting]).toEqual([[[1]], 1]);
+  heard.restore?.();
+  await batch.flush();
+  expect(sent).toEqual([[1], [2]]);
+  await batch.close();
+});
 
-  it.each([
-    ['reject', [true, true, false], [1, 2], { rejected: 1, dropped: 0 }],
-    ['drop_oldest', [true, true, true], [2, 3], { rejected: 0, dropped: 1 }],
-  ] as const)('when full: %s', async (whenFull, taken, kept, counted) => {
-    const { batch, sent } = scripted([{}], { capacity: 2, whenFull, lingerMs: 50 });
-    expect([1, 2, 3].map((n) => batch.add(event(n)))).toEqual(taken);
-    await batch.flush();
-    expect([sent, batch.figures]).toEqual([[kept], expect.objectContaining(counted)]);
-  });
+it.each([
+  ['reject', [true, true, false], [1, 2], { rejected: 1, dropped: 0 }],
+  ['drop_oldest', [true, true, true], [2, 3], { rejected: 0, dropped: 1 }],
+] as const)('a full batch does as whenFull says: %s', async (whenFull, taken, kept, counted) => {
+  const { batch, sent } = scripted([{}], { capacity: 2, whenFull, lingerMs: 50 });
+  expect([1, 2, 3].map((n) => batch.add(event(n)))).toEqual(taken);
+  await batch.flush();
+  expect([sent, batch.figures]).toEqual([[kept], expect.objectContaining(counted)]);
+});
 
-  it('a chunk on its way counts towards the capacity', async () => {
-    let answer = (_: Answered) => {};
-    const first = new Promise<Answered>((resolve) => {
-      answer = resolve;
-    });
-    const { batch, sent } = scripted([first, {}], { capacity: 1, whenFull: 'drop_oldest' });
-    batch.add(event(1));
-    await expect.poll(() => sent.length).toBe(1);
-    expect([batch.add(event(2)), batch.figures.rejected]).toEqual([false, 1]);
-    answer({});
-    await batch.flush();
-    expect(sent).toEqual([[1]]);
+it('a chunk on its way counts towards the capacity of a batch', async () => {
+  let answer = (_: Answered) => {};
+  const first = new Promise<Answered>((resolve) => {
+    answer = resolve;
   });
+  const { batch, sent } = scripted([first, {}], { capacity: 1, whenFull: 'drop_oldest' });
+  batch.add(event(1));
+  await expect.poll(() => sent.length).toBe(1);
+  expect([batch.add(event(2)), batch.figures.rejected]).toEqual([false, 1]);
+  answer({});
+  await batch.flush();
+  expect(sent).toEqual([[1]]);
+});
 
-  it('sends a chunk again under the same key until it is answered', async () => {
-    const errors: unknown[] = [];
-    const { batch, sent, keys } = scripted([problem('node_unreachable', 0), {}], {
-      onError: (error) => errors.push((error as WeirError).code),
-    });
-    batch.add(event(1));
-    await batch.flush();
-    expect([sent, new Set(keys).size, errors]).toEqual([[[1], [1]], 1, ['node_unreachable']]);
+it('a batch sends a chunk again under the same key until it is answered', async () => {
+  const errors: unknown[] = [];
+  const { batch, sent, keys } = scripted([problem('node_unreachable', 0), {}], {
+    onError: (error) => errors.push((error as WeirError).code),
   });
+  batch.add(event(1));
+  await batch.flush();
+  expect([sent, new Set(keys).size, errors]).toEqual([[[1], [1]], 1, ['node_unreachable']]);
+});
 
-  it('ends with a refusal that no repetition changes', async () => {
-    const { batch, sent } = scripted([problem('not_owner', 403)]);
-    batch.add(event(1));
-    await expect(batch.flush()).rejects.toMatchObject({ code: 'not_owner' });
-    expect(() => batch.add(event(2))).toThrow('not_owner');
-    expect([sent.length, batch.figures.refused]).toEqual([1, 1]);
-  });
+it('a batch ends with a refusal that no repetition changes', async () => {
+  const { batch, sent } = scripted([problem('not_owner', 403)]);
+  batch.add(event(1));
+  await expect(batch.flush()).rejects.toMatchObject({ code: 'not_owner' });
+  expect(() => batch.add(event(2))).toThrow('not_owner');
+  expect([sent.length, batch.figures.refused]).toEqual([1, 1]);
+});
 
-  it('closes after what waits was sent, or drops it at the signal', async () => {
-    const whole = scripted([{}], { lingerMs: 60_000 });
-    whole.batch.add(event(1));
-    expect(await whole.batch.close()).toMatchObject({ admitted: 1, dropped: 0 });
-    expect(() => whole.batch.add(event(2))).toThrow('The batch is closed.');
-    const held = scripted([{ remaining: 0, retry_after_ms: 600_000 }], { size: 1 });
-    held.batch.add(event(1));
-    held.batch.add(event(2));
-    await expect.poll(() => held.batch.figures.isHeld).toBe(true);
-    expect(await held.batch.close(AbortSignal.timeout(1))).toMatchObject({ admitted: 1, dropped: 1, waiting: 0 });
-  });
+it('a batch closes after what waits was sent, or drops it at the signal', async () => {
+  const whole = scripted([{}], { lingerMs: 60_000 });
+  whole.batch.add(event(1));
+  expect(await whole.batch.close()).toMatchObject({ admitted: 1, dropped: 0 });
+  expect(() => whole.batch.add(event(2))).toThrow('The batch is closed.');
+  const held = scripted([{ remaining: 0, retry_after_ms: 600_000 }], { size: 1 });
+  held.batch.add(event(1));
+  held.batch.add(event(2));
+  await expect.poll(() => held.batch.figures.isHeld).toBe(true);
+  expect(await held.batch.close(AbortSignal.timeout(1))).toMatchObject({ admitted: 1, dropped: 1, waiting: 0 });
 });
 
 describe('a batch on a node', () => {
@@ -157,7 +155,7 @@ describe('a batch on a node', () => {
   afterAll(() => node.close());
 
   it.each([false, true])(
-    'drains through a window that limits again and again; nothing is lost (follow: %s)',
+    'a batch drains through a window that limits again and again; nothing is lost (follow: %s)',
     async (follow) => {
       const slug = `drains-${follow}`;
       const weir = new WeirClient({ url: node.url, key: node.keyOf('owner') });

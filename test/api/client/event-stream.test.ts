@@ -1,7 +1,7 @@
 // The stream as a server that breaks off leaves it: what is asked for again, and that every message comes once.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { NodeConnection } from '../../../src/api/client/checked-client.js';
 import { follow } from '../../../src/api/client/event-stream.js';
 
@@ -71,47 +71,45 @@ async function followed(turns: readonly Turn[], afterSeq: number, most: number) 
   return { asked, pauses, came, proved, failure: undefined };
 }
 
-describe('a stream that breaks', () => {
-  it('is resumed one row earlier; of the row that was cut in two, what came is dropped', async () => {
-    const cut = message(12, 'rate_limited').slice(0, 20);
-    const turns = [
-      breaksAfter(message(11, 'transition') + message(12, 'transition') + cut),
-      sends(message(12, 'transition') + message(12, 'rate_limited') + message(13, 'transition')),
-    ];
-    expect(await followed(turns, 10, 4)).toEqual({
-      asked: ['10', '11'],
-      pauses: [[2_000, 11]],
-      came: ['11/transition', '12/transition', '12/rate_limited', '13/transition'],
-      // The node shows its key again before it gets the credential again.
-      proved: 1,
-      failure: undefined,
-    });
+it('a stream that breaks is resumed one row earlier; what came of a row that was cut in two is dropped', async () => {
+  const cut = message(12, 'rate_limited').slice(0, 20);
+  const turns = [
+    breaksAfter(message(11, 'transition') + message(12, 'transition') + cut),
+    sends(message(12, 'transition') + message(12, 'rate_limited') + message(13, 'transition')),
+  ];
+  expect(await followed(turns, 10, 4)).toEqual({
+    asked: ['10', '11'],
+    pauses: [[2_000, 11]],
+    came: ['11/transition', '12/transition', '12/rate_limited', '13/transition'],
+    // The node shows its key again before it gets the credential again.
+    proved: 1,
+    failure: undefined,
   });
+});
 
-  it('of which nothing came is asked for from the same row, and waits twice as long each time, up to 30 s', async () => {
-    const turns = [...Array<Turn>(6).fill(sends('')), sends(message(8, 'transition')), sends(message(9, 'transition'))];
-    const { asked, pauses } = await followed(turns, 7, 2);
-    expect([asked, pauses.map(([waitMs]) => waitMs)]).toEqual([
-      ['7', '7', '7', '7', '7', '7', '7', '7'],
-      [2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 2_000],
-    ]);
-  });
+it('a stream of which nothing came is asked for from the same row, each time after twice the wait, up to 30 s', async () => {
+  const turns = [...Array<Turn>(6).fill(sends('')), sends(message(8, 'transition')), sends(message(9, 'transition'))];
+  const { asked, pauses } = await followed(turns, 7, 2);
+  expect([asked, pauses.map(([waitMs]) => waitMs)]).toEqual([
+    ['7', '7', '7', '7', '7', '7', '7', '7'],
+    [2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 2_000],
+  ]);
+});
 
-  it('waits as long as the server asks for', async () => {
-    const { pauses } = await followed([sends('retry: 70\n\n'), sends(message(1, 'transition'))], 0, 1);
-    expect(pauses).toEqual([[70, 0]]);
-  });
+it('a stream that breaks waits as long as the server asks for', async () => {
+  const { pauses } = await followed([sends('retry: 70\n\n'), sends(message(1, 'transition'))], 0, 1);
+  expect(pauses).toEqual([[70, 0]]);
+});
 
-  it('is tried again while the node restarts, and not when it refuses', async () => {
-    const turns = [sends(message(1, 'transition')), refuses(503, 'node_draining'), refuses(404, 'machine_not_found')];
-    const { asked, came, failure } = await followed(turns, 0, 9);
-    expect([asked, came, failure]).toEqual([['0', '0', '0'], ['1/transition'], 'machine_not_found']);
-  });
+it('a stream that breaks is tried again while the node restarts, and not when it refuses', async () => {
+  const turns = [sends(message(1, 'transition')), refuses(503, 'node_draining'), refuses(404, 'machine_not_found')];
+  const { asked, came, failure } = await followed(turns, 0, 9);
+  expect([asked, came, failure]).toEqual([['0', '0', '0'], ['1/transition'], 'machine_not_found']);
+});
 
-  it('that never began is not tried again', async () => {
-    const { asked, pauses, failure } = await followed([refuses(503, 'node_draining')], 0, 1);
-    expect([asked, pauses, failure]).toEqual([['0'], [], 'node_draining']);
-  });
+it('a stream that never began is not tried again', async () => {
+  const { asked, pauses, failure } = await followed([refuses(503, 'node_draining')], 0, 1);
+  expect([asked, pauses, failure]).toEqual([['0'], [], 'node_draining']);
 });
 
 it('a character that comes in two pieces is one', async () => {

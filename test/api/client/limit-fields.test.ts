@@ -1,5 +1,5 @@
 // The fields by which a limiter announces what it leaves, and when more: RFC 9110, RFC 9651, draft-ietf-httpapi-ratelimit-headers.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   httpDateMs,
   olderIn,
@@ -11,64 +11,60 @@ import {
 
 const DATE = 'Sun, 06 Nov 1994 08:49:37 GMT';
 
-describe('Retry-After', () => {
-  it.each<[value: unknown, expected: number | undefined]>([
-    ['120', 120_000],
-    ['0', 0],
-    ['Sun, 06 Nov 1994 08:51:37 GMT', 120_000],
-    ['Sunday, 06-Nov-94 08:51:37 GMT', 120_000],
-    ['Sun Nov  6 08:51:37 1994', 120_000],
-    ['Sun, 06 Nov 1994 08:00:00 GMT', 0],
-    [undefined, undefined],
-    ['', undefined],
-    ['1.5', undefined],
-    ['-1', undefined],
-    ['soon', undefined],
-    ['Sun, 31 Feb 1994 08:49:37 GMT', undefined],
-    ['Sun, 06 Nov 1994 25:49:37 GMT', undefined],
-    ['Sun, 06 Nov 1994 08:49:37 CET', undefined],
-    [['1', '2'], undefined],
-  ])('%j: %s ms', (value, expected) => {
-    expect(retryAfterMsIn({ 'retry-after': value, date: DATE })).toBe(expected);
-  });
-
-  it('a date without a date of the answer counts from now', () => {
-    expect(retryAfterMsIn({ 'retry-after': 'Fri, 31 Dec 2100 00:00:00 GMT' })).toBeGreaterThan(0);
-    expect(retryAfterMsIn({ 'retry-after': DATE })).toBe(0);
-  });
-
-  it('a year of two digits lies no more than 50 years ahead', () => {
-    expect(new Date(httpDateMs('Sunday, 06-Nov-94 08:49:37 GMT')!).getUTCFullYear()).toBe(1994);
-    expect(new Date(httpDateMs('Friday, 06-Nov-26 08:49:37 GMT')!).getUTCFullYear()).toBe(2026);
-  });
+it.each<[value: unknown, expected: number | undefined]>([
+  ['120', 120_000],
+  ['0', 0],
+  ['Sun, 06 Nov 1994 08:51:37 GMT', 120_000],
+  ['Sunday, 06-Nov-94 08:51:37 GMT', 120_000],
+  ['Sun Nov  6 08:51:37 1994', 120_000],
+  ['Sun, 06 Nov 1994 08:00:00 GMT', 0],
+  [undefined, undefined],
+  ['', undefined],
+  ['1.5', undefined],
+  ['-1', undefined],
+  ['soon', undefined],
+  ['Sun, 31 Feb 1994 08:49:37 GMT', undefined],
+  ['Sun, 06 Nov 1994 25:49:37 GMT', undefined],
+  ['Sun, 06 Nov 1994 08:49:37 CET', undefined],
+  [['1', '2'], undefined],
+])('Retry-After %j is a wait of %s ms', (value, expected) => {
+  expect(retryAfterMsIn({ 'retry-after': value, date: DATE })).toBe(expected);
 });
 
-describe('RateLimit', () => {
-  it.each<[value: unknown, waitMs: number | undefined, remaining: number | undefined]>([
-    ['"day";r=100;t=36000, "hour";r=0;t=120', 120_000, 0],
-    ['"hour";r=0;t=120, "day";r=0;t=36000', 36_000_000, 0],
-    [['"day";r=100;t=36000', '"hour";r=0;t=120'], 120_000, 0],
-    ['"day";r=100;t=36000, "hour";r=5;t=120', undefined, 5],
-    ['"one";r=3;t=12', 12_000, 3],
-    ['"one";t=12;r=0;pk=:dGVzdA==:', 12_000, 0],
-    ['"one";r=0', undefined, 0],
-    ['"a, b;t=7";r=0;t=9', 9_000, 0],
-    ['limit=100, remaining=0, reset=50', undefined, 0],
-    ['limit=100, remaining=0, reset=', undefined, undefined],
-    [undefined, undefined, undefined],
-    // Malformed: ignored whole, whatever else is in it.
-    ['"day";r=100;t=36000, "hour";r=0;t=', undefined, undefined],
-    ['"day";r=0;t=36000,', undefined, undefined],
-    ['"day";r=0;t=1.5', undefined, undefined],
-    ['"day";r=-1;t=5', undefined, undefined],
-    ['"day";t=5', undefined, undefined],
-    ['"day";r=0;t=5, hour;r=0;t=7', undefined, undefined],
-    ['day;r=0;t=5', undefined, undefined],
-    ['r=0 t=5', undefined, undefined],
-  ])('%j: wait %s ms, %s remain', (value, waitMs, remaining) => {
-    const fields = { ratelimit: value };
-    expect([rateLimitMsIn(fields), remainingIn(fields)]).toEqual([waitMs, remaining]);
-  });
+it('Retry-After as a date counts from now where the answer has no date', () => {
+  expect(retryAfterMsIn({ 'retry-after': 'Fri, 31 Dec 2100 00:00:00 GMT' })).toBeGreaterThan(0);
+  expect(retryAfterMsIn({ 'retry-after': DATE })).toBe(0);
+});
+
+it('a year of two digits in Retry-After lies no more than 50 years ahead', () => {
+  expect(new Date(httpDateMs('Sunday, 06-Nov-94 08:49:37 GMT')!).getUTCFullYear()).toBe(1994);
+  expect(new Date(httpDateMs('Friday, 06-Nov-26 08:49:37 GMT')!).getUTCFullYear()).toBe(2026);
+});
+
+it.each<[value: unknown, waitMs: number | undefined, remaining: number | undefined]>([
+  ['"day";r=100;t=36000, "hour";r=0;t=120', 120_000, 0],
+  ['"hour";r=0;t=120, "day";r=0;t=36000', 36_000_000, 0],
+  [['"day";r=100;t=36000', '"hour";r=0;t=120'], 120_000, 0],
+  ['"day";r=100;t=36000, "hour";r=5;t=120', undefined, 5],
+  ['"one";r=3;t=12', 12_000, 3],
+  ['"one";t=12;r=0;pk=:dGVzdA==:', 12_000, 0],
+  ['"one";r=0', undefined, 0],
+  ['"a, b;t=7";r=0;t=9', 9_000, 0],
+  ['limit=100, remaining=0, reset=50', undefined, 0],
+  ['limit=100, remaining=0, reset=', undefined, undefined],
+  [undefined, undefined, undefined],
+  // Malformed: ignored whole, whatever else is in it.
+  ['"day";r=100;t=36000, "hour";r=0;t=', undefined, undefined],
+  ['"day";r=0;t=36000,', undefined, undefined],
+  ['"day";r=0;t=1.5', undefined, undefined],
+  ['"day";r=-1;t=5', undefined, undefined],
+  ['"day";t=5', undefined, undefined],
+  ['"day";r=0;t=5, hour;r=0;t=7', undefined, undefined],
+  ['day;r=0;t=5', undefined, undefined],
+  ['r=0 t=5', undefined, undefined],
+])('RateLimit %j is a wait of %s ms, and %s remain', (value, waitMs, remaining) => {
+  const fields = { ratelimit: value };
+  expect([rateLimitMsIn(fields), remainingIn(fields)]).toEqual([waitMs, remaining]);
 });
 
 it('RateLimit of older drafts is a dictionary', () => {
@@ -82,6 +78,6 @@ it.each<[value: string, expected: object]>([
   ['"hour";qu="requests";w=10;q=7', { limit: 7, windowMs: 10_000 }],
   ['"hour";q=1000;w=', {}],
   ['"hour";w=5', {}],
-])('RateLimit-Policy %j', (value, expected) => {
+])('RateLimit-Policy %j is read as %j', (value, expected) => {
   expect(policyIn({ 'ratelimit-policy': value })).toEqual(expected);
 });

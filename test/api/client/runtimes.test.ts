@@ -1,6 +1,6 @@
 // The client where Node is not: what a bundler makes of it, and a browser that uses it.
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inChromium } from '../../chromium.js';
 import { type Running, startRunning } from '../../node/running.js';
 
@@ -17,24 +17,22 @@ const bundle = () =>
     write: false,
   });
 
-describe('a bundle of the client', () => {
-  it('is that of one file as it is shipped, which imports nothing, neither of Node nor of a package', async () => {
-    const { metafile, outputFiles } = await bundle();
-    const { 'dist/lib/client.js': shipped, ...others } = metafile.inputs;
-    expect([others, shipped?.imports]).toEqual([{}, []]);
-    // Near 17 kB, 7 kB compressed: TypeBox alone would be ten times as much.
-    expect(outputFiles[0]!.contents.length).toBeLessThan(20_500);
-  });
+it('a bundle of the client is of one file as it is shipped, which imports nothing of Node or of a package', async () => {
+  const { metafile, outputFiles } = await bundle();
+  const { 'dist/lib/client.js': shipped, ...others } = metafile.inputs;
+  expect([others, shipped?.imports]).toEqual([{}, []]);
+  // Near 17 kB, 7 kB compressed: TypeBox alone would be ten times as much.
+  expect(outputFiles[0]!.contents.length).toBeLessThan(20_500);
 });
 
-inChromium('in a browser', (browser) => {
+inChromium('the client in a browser', (browser) => {
   let node: Running;
   beforeAll(async () => {
     node = await startRunning({ cycleMs: 50 });
   });
   afterAll(() => node.close());
 
-  it('asks a gate, counts a batch and follows the stream, from a page of the node', async () => {
+  it('the client asks a gate, counts a batch and follows the stream, from a page of the node', async () => {
     const { outputFiles } = await bundle();
     const page = await browser.newPage();
     await page.goto(`${node.url}/healthz`);

@@ -14,7 +14,7 @@ async function contractOn(slug: string, threshold: number, within = 2_000): Prom
   return contract.id;
 }
 
-it('goes through the pages of a list, each contract once, and stops where it is stopped', async () => {
+it('the client goes through the pages of a list, each contract once, and stops where it is stopped', async () => {
   await weir.call('createMachine', { body: { slug: 'paged' } });
   const made: string[] = [];
   for (let n = 0; n < 5; n += 1)
@@ -74,88 +74,85 @@ const caught = async (call: Promise<unknown>) => {
   return error instanceof WeirError ? [error.code, error.status] : error;
 };
 
-describe('a client of a node', () => {
-  it('asks a gate: what is limited is an answer, with the wait until the next is admitted', async () => {
-    const contract = await contractOn('gate', 2);
-    const peeked = await weir.gate('gate', contract, { peek: true });
-    const decisions = [];
-    for (let asked = 0; asked < 3; asked += 1) decisions.push(await weir.gate('gate', contract));
-    expect([peeked, ...decisions].map(({ isAdmitted, decision, count }) => [isAdmitted, decision, count])).toEqual([
-      [true, 'admitted', 0],
-      [true, 'admitted', 1],
-      [true, 'admitted', 2],
-      [false, 'limited', 3],
-    ]);
-    expect(decisions.map(({ retryAfterMs }) => retryAfterMs).slice(0, 1)).toEqual([0]);
-    expect(decisions[2]?.retryAfterMs).toBeGreaterThan(90_000);
-  });
+it('the client asks a gate: what is limited is an answer, with the wait until the next is admitted', async () => {
+  const contract = await contractOn('gate', 2);
+  const peeked = await weir.gate('gate', contract, { peek: true });
+  const decisions = [];
+  for (let asked = 0; asked < 3; asked += 1) decisions.push(await weir.gate('gate', contract));
+  expect([peeked, ...decisions].map(({ isAdmitted, decision, count }) => [isAdmitted, decision, count])).toEqual([
+    [true, 'admitted', 0],
+    [true, 'admitted', 1],
+    [true, 'admitted', 2],
+    [false, 'limited', 3],
+  ]);
+  expect(decisions.map(({ retryAfterMs }) => retryAfterMs).slice(0, 1)).toEqual([0]);
+  expect(decisions[2]?.retryAfterMs).toBeGreaterThan(90_000);
+});
 
-  it('counts one event and many', async () => {
-    await contractOn('counts', 3);
-    const one = await weir.event('counts', { type: 'request', count: 2 });
-    const many = await weir.events.send('counts', [{ type: 'request' }, { type: 'request' }, { type: 'requets' }]);
-    const outcomes = many.outcomes.map((each) => (each.ok ? each.contracts[0]?.admitted : each.code));
-    expect([one.contracts[0]?.count, outcomes]).toEqual([2, [1, 0, 'unknown_event_type']]);
-  });
+it('the client counts one event and many', async () => {
+  await contractOn('counts', 3);
+  const one = await weir.event('counts', { type: 'request', count: 2 });
+  const many = await weir.events.send('counts', [{ type: 'request' }, { type: 'request' }, { type: 'requets' }]);
+  const outcomes = many.outcomes.map((each) => (each.ok ? each.contracts[0]?.admitted : each.code));
+  expect([one.contracts[0]?.count, outcomes]).toEqual([2, [1, 0, 'unknown_event_type']]);
+});
 
-  it('calls every route by its name', async () => {
-    const { clock } = { clock: await weir.call('readClock') };
-    expect(clock).toMatchObject({ ok: true, cycle_ms: 50 });
-    const { contracts } = await weir.call('listContracts', { params: { slug: 'counts' }, query: { limit: 5 } });
-    expect(contracts.map(({ threshold }) => threshold)).toEqual([3]);
-  });
+it('the client calls a route by its name', async () => {
+  const { clock } = { clock: await weir.call('readClock') };
+  expect(clock).toMatchObject({ ok: true, cycle_ms: 50 });
+  const { contracts } = await weir.call('listContracts', { params: { slug: 'counts' }, query: { limit: 5 } });
+  expect(contracts.map(({ threshold }) => threshold)).toEqual([3]);
+});
 
-  it('throws what the node refuses, with its code, its words and its faults', async () => {
-    const refused = await weir.call('deployRateLimiter', { body: { slug: 'x', threshold: 0 } }).catch((error) => error);
-    const problem = { code: 'invalid_input', status: 400, errors: [{ path: '/threshold' }] };
-    expect(refused).toMatchObject({ name: 'WeirError', ...problem });
-    expect(await caught(weir.gate('nowhere', 'x'))).toEqual(['machine_not_found', 404]);
-    expect(await caught(weir.gate('..', 'x'))).toEqual(['wrong_usage', 0]);
-    expect(await caught(new WeirClient({ url: node.url }).event('gate', { type: 'request' }))).toEqual([
-      'credential_missing',
-      401,
-    ]);
-  });
+it('the client throws what the node refuses, with its code, its status and its faults', async () => {
+  const refused = await weir.call('deployRateLimiter', { body: { slug: 'x', threshold: 0 } }).catch((error) => error);
+  const problem = { code: 'invalid_input', status: 400, errors: [{ path: '/threshold' }] };
+  expect(refused).toMatchObject({ name: 'WeirError', ...problem });
+  expect(await caught(weir.gate('nowhere', 'x'))).toEqual(['machine_not_found', 404]);
+  expect(await caught(weir.gate('..', 'x'))).toEqual(['wrong_usage', 0]);
+  expect(await caught(new WeirClient({ url: node.url }).event('gate', { type: 'request' }))).toEqual([
+    'credential_missing',
+    401,
+  ]);
+});
 
-  it('sends no key by plain http to another machine, unless that is asked for', async () => {
-    const asked: string[] = [];
-    const answer = async (_: string, { headers }: RequestInit) => {
-      asked.push(new Headers(headers).get('authorization') ?? 'none');
-      return Response.json({ ok: true });
-    };
-    const url = 'http://weir.example';
-    expect(await caught(new WeirClient({ url, key, fetch: answer }).call('readClock'))).toEqual([
-      'insecure_connection',
-      0,
-    ]);
-    await new WeirClient({ url, key, insecure: true, fetch: answer }).call('readClock');
-    await new WeirClient({ url, fetch: answer }).call('readClock');
-    expect(asked).toEqual([`Bearer ${key}`, 'none']);
-  });
+it('the client sends no key by plain http to another host, unless that is asked for', async () => {
+  const asked: string[] = [];
+  const answer = async (_: string, { headers }: RequestInit) => {
+    asked.push(new Headers(headers).get('authorization') ?? 'none');
+    return Response.json({ ok: true });
+  };
+  const url = 'http://weir.example';
+  expect(await caught(new WeirClient({ url, key, fetch: answer }).call('readClock'))).toEqual([
+    'insecure_connection',
+    0,
+  ]);
+  await new WeirClient({ url, key, insecure: true, fetch: answer }).call('readClock');
+  await new WeirClient({ url, fetch: answer }).call('readClock');
+  expect(asked).toEqual([`Bearer ${key}`, 'none']);
+});
 
-  it.each(['', 'ftp://x', 'node:7770'])('refuses the address "%s"', (url) => {
-    expect(() => new WeirClient({ url })).toThrow(/is not the address of a node/);
-  });
+it.each(['', 'ftp://x', 'node:7770'])('the client refuses the address "%s"', (url) => {
+  expect(() => new WeirClient({ url })).toThrow(/is not the address of a node/);
+});
 
-  it('says what answers in place of a node', async () => {
-    const html = async () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
-    const problem = async () => Response.json({ error: 'gone' }, { status: 410 });
-    const of = (fetch: WeirClientOptions['fetch']) =>
-      caught(new WeirClient({ url: node.url, fetch }).call('readClock'));
-    for (const answer of [html, problem]) expect(await of(answer)).toEqual(['answer_unreadable', 0]);
-  });
+it('the client says that something else answers in the place of a node', async () => {
+  const html = async () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
+  const problem = async () => Response.json({ error: 'gone' }, { status: 410 });
+  const of = (fetch: WeirClientOptions['fetch']) => caught(new WeirClient({ url: node.url, fetch }).call('readClock'));
+  for (const answer of [html, problem]) expect(await of(answer)).toEqual(['answer_unreadable', 0]);
+});
 
-  it('follows a machine until its signal', async () => {
-    await contractOn('heard', 1);
-    const stop = new AbortController();
-    const heard: string[] = [];
-    void weir.event('heard', { type: 'request', count: 2 });
-    for await (const { event } of weir.follow('heard', { signal: stop.signal })) {
-      if (event !== 'cycle') heard.push(event);
-      if (heard.length === 2) stop.abort();
-    }
-    expect(heard).toEqual(['transition', 'rate_limited']);
-  });
+it('the client follows a machine until its signal', async () => {
+  await contractOn('heard', 1);
+  const stop = new AbortController();
+  const heard: string[] = [];
+  void weir.event('heard', { type: 'request', count: 2 });
+  for await (const { event } of weir.follow('heard', { signal: stop.signal })) {
+    if (event !== 'cycle') heard.push(event);
+    if (heard.length === 2) stop.abort();
+  }
+  expect(heard).toEqual(['transition', 'rate_limited']);
 });
 
 describe('what is sent again', () => {
@@ -185,13 +182,13 @@ describe('what is sent again', () => {
       1,
       ['node_overloaded', 503],
     ],
-  ])('%s', async (_, turns, call, requests, failure) => {
+  ])('the client sends again %s', async (_, turns, call, requests, failure) => {
     const { client, sent } = scripted(turns);
     expect([await caught(call(client)), sent.length]).toEqual([failure, requests]);
     expect(new Set(sent.map((request) => request.key)).size).toBe(1);
   });
 
-  it('two calls have two keys; a given one is kept', async () => {
+  it('two calls have two idempotency keys, and a given one is kept', async () => {
     const { client, sent } = scripted([200, 200, 200]);
     await client.event('m', event);
     await client.event('m', event);
@@ -201,7 +198,7 @@ describe('what is sent again', () => {
     expect(await caught(client.event('m', event, { idempotencyKey: 'a"b' }))).toEqual(['wrong_usage', 0]);
   });
 
-  it('the error has the wait', async () => {
+  it('the error of a refusal has the wait that the node asks for', async () => {
     const { client } = scripted([{ status: 503, after: '60' }]);
     const error = await client.call('readClock').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ retryAfterMs: 60_000 });
@@ -214,7 +211,7 @@ describe('a call that is ended', () => {
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
 
-  it('by its signal rejects with the reason of it, and is not sent again', async () => {
+  it('a call that is ended by its signal rejects with the reason of it', async () => {
     const reason = new Error('enough');
     const stop = new AbortController();
     const stopped = { signal: stop.signal };
@@ -228,13 +225,13 @@ describe('a call that is ended', () => {
     expect(await Promise.all(calls.map(caught))).toEqual([reason, reason, reason]);
   });
 
-  it('by time is unreachable', async () => {
+  it('a call that is ended by time fails as node_unreachable', async () => {
     const client = new WeirClient({ url: node.url, fetch: never, timeoutMs: 10, retries: 0 });
     expect(await caught(client.call('readClock'))).toEqual(['node_unreachable', 0]);
     expect(await caught(client.gate('m', 'c', { timeoutMs: 5 }))).toEqual(['node_unreachable', 0]);
   });
 
-  it('while it waits to be sent again rejects at once', async () => {
+  it('a call that is ended while it waits to be sent again rejects at once', async () => {
     const { client, sent } = scripted([{ status: 503, after: '1' }], { longestWaitMs: 60_000 });
     const stop = new AbortController();
     const call = caught(client.call('readClock', undefined, { signal: stop.signal }));

@@ -114,16 +114,16 @@ describe('a definition', () => {
 
 it.each(['{"like":"NAME"}', '{"like":"nginx","rate":"1r/s","NAME":1}', '{"primitive":"NAME"}', '{"NAME":1}'])(
   'a limiter that follows a rule has no %s under a name that every object has',
-    (limiter) => refuses((name) => limiterDefinition(checkLimiter(JSON.parse(withName(limiter, name))), 1_000)),
+  (limiter) => refuses((name) => limiterDefinition(checkLimiter(JSON.parse(withName(limiter, name))), 1_000)),
 );
 
 it('a limiter that follows a rule keeps a state of its own for each key', () => {
-    const deciders = new Deciders(definitionOf({ like: 'nginx', rate: '1r/s', burst: 0 }, 1_000));
-    const decided = hostile.map((key) => deciders.decideLine(JSON.stringify({ t_ms: 1e12, key })));
-    expect(decided.map((one) => 'admitted' in one && one.admitted)).toEqual(hostile.map(() => true));
-    expect(deciders.decideLine(withName('{"t_ms":1e12,"NAME":1}', '__proto__'))).toMatchObject({
-      code: 'invalid_input',
-    });
+  const deciders = new Deciders(definitionOf({ like: 'nginx', rate: '1r/s', burst: 0 }, 1_000));
+  const decided = hostile.map((key) => deciders.decideLine(JSON.stringify({ t_ms: 1e12, key })));
+  expect(decided.map((one) => 'admitted' in one && one.admitted)).toEqual(hostile.map(() => true));
+  expect(deciders.decideLine(withName('{"t_ms":1e12,"NAME":1}', '__proto__'))).toMatchObject({
+    code: 'invalid_input',
+  });
 });
 
 describe('a log', () => {

@@ -36,29 +36,29 @@ arrivals: [{ model: counts, counts: [${counts}] }]
 }
 
 it('express-rate-limit admits more than a rolling window across its edge, and the difference says how many', async () => {
-    const { comparison, first } = told(await steady(async () => run(edge, { url: await limiterOf() })));
-    expect(comparison).toMatchObject({
-      verdict: 'node differs',
-      tolerance: expect.stringContaining('edges of cycles'),
-      differences: [
-        {
-          cycle: expect.toBeOneOf([first + 9, first + 10]),
-          contract: 'all',
-          figure: 'decision',
-          predicted: 'limited',
-          observed: 'admitted',
-          note: expect.stringContaining(`these answers: ${LIMIT + 1} admitted, sent within`),
-        },
-      ],
-    });
+  const { comparison, first } = told(await steady(async () => run(edge, { url: await limiterOf() })));
+  expect(comparison).toMatchObject({
+    verdict: 'node differs',
+    tolerance: expect.stringContaining('edges of cycles'),
+    differences: [
+      {
+        cycle: expect.toBeOneOf([first + 9, first + 10]),
+        contract: 'all',
+        figure: 'decision',
+        predicted: 'limited',
+        observed: 'admitted',
+        note: expect.stringContaining(`these answers: ${LIMIT + 1} admitted, sent within`),
+      },
+    ],
+  });
 });
 
 it('express-rate-limit agrees where nothing comes near the edge of its window', async () => {
-    const result = await steady(async () => run(apart, { url: await limiterOf() }));
-    const { comparison } = told(result);
-    const { observed } = result;
-    expect(comparison).toMatchObject({ verdict: 'agrees', differences: [] });
-    expect(observed.outcome).toMatchObject({ requests: 9, admitted: 7, limited: 2, entries: 1 });
+  const result = await steady(async () => run(apart, { url: await limiterOf() }));
+  const { comparison } = told(result);
+  const { observed } = result;
+  expect(comparison).toMatchObject({ verdict: 'agrees', differences: [] });
+  expect(observed.outcome).toMatchObject({ requests: 9, admitted: 7, limited: 2, entries: 1 });
 });
 
 // Sent at 1,001 ms, within the promise and the window that ends at 1,041; counted at 1,071, in the next one. A stop of 70 ms between two

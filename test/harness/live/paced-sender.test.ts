@@ -36,18 +36,18 @@ describe('a schedule', () => {
   it.each(texts)(
     'a schedule holds the requests of the simulation, cycle by cycle and contract by contract: %s',
     async (text) => {
-    const one = scenario(`duration: 40\nseed: 11\n${text}`);
-    const traffic = await trafficOf(one, 11);
-    const again = await trafficOf(one, 11);
-    const schedule = scheduleOf(traffic, one)[Symbol.iterator]();
-    for (const { requests } of countsOfModels(again, 0)) {
-      const counts = [...requests];
-      const { contracts, instants } = schedule.next().value!;
-      const planned = Array<number>(one.contracts).fill(0);
-      for (const contract of contracts) planned[contract]! += 1;
-      const places = [...instants!];
-      expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
-    }
+      const one = scenario(`duration: 40\nseed: 11\n${text}`);
+      const traffic = await trafficOf(one, 11);
+      const again = await trafficOf(one, 11);
+      const schedule = scheduleOf(traffic, one)[Symbol.iterator]();
+      for (const { requests } of countsOfModels(again, 0)) {
+        const counts = [...requests];
+        const { contracts, instants } = schedule.next().value!;
+        const planned = Array<number>(one.contracts).fill(0);
+        for (const contract of contracts) planned[contract]! += 1;
+        const places = [...instants!];
+        expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
+      }
     },
   );
 });

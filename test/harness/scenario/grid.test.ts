@@ -4,24 +4,24 @@ import { axesOf, cellsOf, withFields } from '../../../src/harness/scenario/grid.
 const cells = (set: string[]) => cellsOf(axesOf({ set })).map((cell) => cell.set);
 
 it('the cells of a grid are all combinations, the last axis fastest', () => {
-    expect(cells(['a=1,2', 'b=x,y'])).toEqual([
-      { a: 1, b: 'x' },
-      { a: 1, b: 'y' },
-      { a: 2, b: 'x' },
-      { a: 2, b: 'y' },
-    ]);
+  expect(cells(['a=1,2', 'b=x,y'])).toEqual([
+    { a: 1, b: 'x' },
+    { a: 1, b: 'y' },
+    { a: 2, b: 'x' },
+    { a: 2, b: 'y' },
+  ]);
 });
 
 it('a grid of no axis has one cell', () => {
-    expect(cells([])).toEqual([{}]);
+  expect(cells([])).toEqual([{}]);
 });
 
 it.each([
-    [['a=1,2', 'a=3'], 'set twice'],
-    [['a=1..5'], 'without a step'],
-    [['a=1..2000:1', 'b=1..2000:1'], 'at most 1000000'],
+  [['a=1,2', 'a=3'], 'set twice'],
+  [['a=1..5'], 'without a step'],
+  [['a=1..2000:1', 'b=1..2000:1'], 'at most 1000000'],
 ])('the axes %j are refused: %s', (set, what) => {
-    expect(() => cells(set)).toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
+  expect(() => cells(set)).toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
 });
 
 describe('fields of a scenario', () => {

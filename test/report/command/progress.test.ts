@@ -26,9 +26,9 @@ it.each<[rule: string, isTTY: boolean, steps: readonly (readonly [number, number
   ['a line after it, cut to the width, removed at the end', true, [[1_000, 0.5]], [HALF, '|']],
   ['the same line is not drawn twice', true, [[1_000, 0.5], [2_000, 0.5]], [HALF, '|']],
   ['redrawn after 100 ms, not before', true, [[1_000, 0.5], [1_099, 0.9], [1_100, 1]], [HALF, ALL, '|']],
-])('progress: %s', (_, isTTY, steps, texts) => expect(written(isTTY, steps)).toEqual(texts));
+])('progress writes no more than it has to: %s', (_, isTTY, steps, texts) => expect(written(isTTY, steps)).toEqual(texts));
 
-it('progress without a terminal: a line each ten seconds', () => {
+it('progress without a terminal is a line each ten seconds', () => {
   const texts: string[] = [];
   let nowMs = 5_000;
   const progress = new Progress('run', { write: (text) => texts.push(text) }, () => nowMs);

@@ -38,7 +38,7 @@ it('nothing unseen is left of any text, and JSON stays the same value', () => {
   );
 });
 
-it('no other file of the command writes words', () => {
+it('say.ts alone writes words on standard output and standard error', () => {
   // Files for programs: bytes as they are. The screen of a run draws by control characters.
   const own = ['say.ts', 'node-record.ts', 'report.ts'];
   const others = ['src/cli', 'src/report/command', 'src/tools'].flatMap((folder) =>
@@ -68,7 +68,7 @@ describe('hostile keys, paths and names', () => {
     ['a failure as JSON', ['simulate', `nowhere${evil}.yaml`, '--json']],
     ['an unknown command', [`no${evil}`]],
     ['an unknown option', ['simulate', scenario, `--no${evil}`]],
-  ])('of %s', async (_, args) => {
+  ])('what is printed of hostile names cannot steer a terminal: %s', async (_, args) => {
     const { out, err } = await weir(args);
     expect((out + err).length).toBeGreaterThan(20);
     expect((out + err).replaceAll(COLOUR, '')).not.toMatch(UNSEEN);

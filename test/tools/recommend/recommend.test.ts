@@ -272,10 +272,10 @@ it.each([
 ])(
   'a scraper behind many addresses of %s is named by its network, though none of them stands out',
   async (_, address, network) => {
-  const scraper = Array.from({ length: 12_000 }, (_, i) => ({ at: START_MS + i * 7000, key: address(i) }));
-  const { networks, suspects } = await recommend([...apart, ...scraper]);
-  expect(networks).toEqual([{ network, keys: 200, requests: 12_000 }]);
-  expect(suspects).toEqual([]);
+    const scraper = Array.from({ length: 12_000 }, (_, i) => ({ at: START_MS + i * 7000, key: address(i) }));
+    const { networks, suspects } = await recommend([...apart, ...scraper]);
+    expect(networks).toEqual([{ network, keys: 200, requests: 12_000 }]);
+    expect(suspects).toEqual([]);
   },
 );
 
