@@ -31,7 +31,7 @@ import {
 } from './haproxy-lines.js';
 import { READS, SectionConditions } from './haproxy-section.js';
 import { everyone, type LimitKey, perClient } from './limit-key.js';
-import { ALWAYS, allHold, conditionWords, isAlways, oneHolds, type RequestCondition } from './request-condition.js';
+import { ALWAYS, allHold, inWords, isAlways, oneHolds, type RequestCondition } from './request-condition.js';
 
 export function looksLikeHaproxy(text: string): boolean {
   return (
@@ -214,7 +214,7 @@ class SectionReader {
     if (typeof like === 'string') return this.#refuse(line, like);
     const refuses = allHold(asked, this.#conditions.reached(line));
     const counted = isUpdated ? refuses : this.#counted(tracks, refuses, isTracked);
-    const isSame = conditionWords(counted) === conditionWords(refuses);
+    const isSame = inWords(counted) === inWords(refuses);
     const when = allHold(counted, this.#sent());
     const place = reachFrom(when);
     const shown = isSame || isAlways(refuses) ? place : reachFrom(refuses);
@@ -239,7 +239,7 @@ class SectionReader {
   #counted(tracks: readonly ConfigLine[], refuses: RequestCondition, isTracked: boolean): RequestCondition {
     if (tracks.length === 0) return ALWAYS;
     const counted = oneHolds(...tracks.map((one) => this.#conditionsOf(one).inForce(one)));
-    const isWithin = isAlways(counted) || conditionWords(counted) === conditionWords(refuses);
+    const isWithin = isAlways(counted) || inWords(counted) === inWords(refuses);
     for (const one of isTracked || isWithin ? [] : tracks)
       if (conditionOf(one).word !== undefined)
         this.#refuse(
@@ -259,7 +259,7 @@ class SectionReader {
     const [one] = raises;
     if (one === undefined) return this.section.kind === '' ? 'after' : `${counter} is raised by nothing in the file`;
     const { word, terms } = conditionOf(one);
-    const isEach = word === undefined || conditionWords(this.#conditions.of(terms)) === conditionWords(limited);
+    const isEach = word === undefined || inWords(this.#conditions.of(terms)) === inWords(limited);
     const [, raised] = new RegExp(`^http-request\\s+sc-inc-${kind}\\((\\d)\\)`).exec(one.text) ?? [];
     const isRead = raises.length === 1 && isEach && (slot ?? 0) === Number(raised) && this.section.lines.includes(one);
     if (isRead) return one.line > line.line ? 'after' : 'before';

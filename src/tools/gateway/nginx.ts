@@ -12,7 +12,7 @@ import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Sou
 import { isMainFile, withIncludes } from './nginx-includes.js';
 import { type NginxLocation, type NginxServer, nginxRoute, nginxRows } from './nginx-route.js';
 import { NginxVariables, type Rewritten, rewrittenBy, UNTOUCHED } from './nginx-variables.js';
-import { conditionWords, equalTo, isAlways, literalText, tested, textWords } from './request-condition.js';
+import { equalTo, inWords, isAlways, literalText, tested } from './request-condition.js';
 
 interface Zone {
   readonly name: string;
@@ -298,8 +298,8 @@ class Configuration {
       this.#numbers.set(one, number);
       const settings = SETTINGS.map((name) => level.settings.get(name)?.words[1]).join();
       const { given, when } = level.rewritten;
-      const key = zone === undefined ? '' : textWords(this.#variables.textOf(zone.key, given));
-      const id = `${number} ${settings} ${key} ${conditionWords(when)}`;
+      const key = zone === undefined ? '' : inWords(this.#variables.textOf(zone.key, given));
+      const id = `${number} ${settings} ${key} ${inWords(when)}`;
       if (!this.#limiters.has(id)) this.#limiters.set(id, this.#limiter(one, level, where, hosts));
       const limiter = this.#limiters.get(id);
       return limiter === undefined ? [] : [limiter];

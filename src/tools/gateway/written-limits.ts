@@ -5,7 +5,7 @@
 import { bySpecificity, type FoundLimiter, type GatewayLimits, type LimitedRoute } from './found.js';
 import { covers, hostPaths, likeness } from './limit-pairs.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
-import { conditionWords, type ValueTest } from './request-condition.js';
+import { inWords, type ValueTest } from './request-condition.js';
 
 export interface WrittenLimit {
   readonly name: string;
@@ -72,7 +72,7 @@ function limitOf(limiter: FoundLimiter, name: string, { isShared }: Dialect, rep
   if (reach === 'unknown') return 'the files do not say which requests meet it';
   if (counts !== 'requests' && counts !== 'concurrency') return `it counts ${counts}`;
   if (key === undefined) return `its key is ${limiter.key.lacks ?? limiter.key.text}`;
-  if (asked.length > 0) return `it depends on a condition: ${asked.map(conditionWords).join(' and ')}`;
+  if (asked.length > 0) return `it depends on a condition: ${asked.map(inWords).join(' and ')}`;
   const instances = isShared?.(key) === true ? 1 : replicas;
   const share = (n: number) => n && Math.max(1, Math.round(n / instances));
   const perMs = (paceOf(limiter) ?? 0) / instances;
