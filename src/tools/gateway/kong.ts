@@ -7,9 +7,9 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { kongCondition, weightOf } from './kong-route.js';
-import { filtersOf, reachOfRule, reachOfRules, sharesNamespace } from './kubernetes.js';
+import { filtersOf, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
 import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
-import { isAlways, oneHolds, type ValueTest } from './request-condition.js';
+import { isAlways, type ValueTest } from './request-condition.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
@@ -90,7 +90,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
   const table = routes.map((route) => {
     const limiters = read.flatMap((one) => (scopeIn(route, one.kind) === one.scope ? one.limiters : []));
-    return { ...reachOf([route.route]), limiters, weight: weightOf(route.route) };
+    return { ...reachOf(route.route), limiters, weight: weightOf(route.route) };
   });
   const global = read.flatMap(({ scope, limiters }) => (scope === 'global' ? limiters : []));
   if (broader.length > 0)
@@ -112,15 +112,13 @@ function nameOf(one: TreeEntry | undefined): string | undefined {
   );
 }
 
-function reachOf(routes: readonly TreeEntry[]): Reach {
-  const all = (name: string) => routes.flatMap((route) => textsAt(route, name));
-  const paths = all('paths').map(
+function reachOf(route: TreeEntry): Reach {
+  const paths = textsAt(route, 'paths').map(
     (path): ValueTest =>
       path.startsWith('~') ? { is: 'matching', value: `^(?:${path.slice(1)})` } : { is: 'prefix', value: path },
   );
-  const asked = oneHolds(...routes.map(kongCondition));
-  const reach = { hosts: all('hosts'), paths };
-  return isAlways(asked) ? reach : { ...reach, when: asked };
+  const when = kongCondition(route);
+  return { hosts: textsAt(route, 'hosts'), paths, ...(!isAlways(when) && { when }) };
 }
 
 /** An object applies if an annotation or a filter names it or a label makes it global; a plugin of a route replaces a global one of its kind. */
@@ -196,9 +194,9 @@ function placesOf(one: TreeEntry): LimitedPlace[] {
   const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true, limiters: [], kinds: [] };
   const rules = listAt(one, 'spec', 'rules');
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRules(one, [rule]) }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule) }));
   if (kind === 'Ingress' && rules.length > 0)
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRule(rule) }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfIngress(rule) }));
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }
 

@@ -1,7 +1,7 @@
 // Which routes of the Gateway API a policy limits: a policy of a rule replaces that of its route, which replaces that of its gateway.
 import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits } from './found.js';
-import { isOneNamespace, namespaceOf, reachOfRules, sharesNamespace } from './kubernetes.js';
+import { isOneNamespace, namespaceOf, reachOfRoute, sharesNamespace } from './kubernetes.js';
 
 const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRefs'),
@@ -103,7 +103,7 @@ export function readTargeted(
   const table = routes.flatMap((route) =>
     rulesOf(route).map((rule) => {
       const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
-      return { ...reachOfRules(route, [rule]), limiters };
+      return { ...reachOfRoute(route, rule), limiters };
     }),
   );
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));

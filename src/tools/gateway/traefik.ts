@@ -7,7 +7,7 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
 import { durationOf } from './duration.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
-import { filtersOf, reachOfRule, reachOfRules } from './kubernetes.js';
+import { filtersOf, reachOfIngress, reachOfRoute } from './kubernetes.js';
 import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { traefikReach } from './traefik-rule.js';
 
@@ -103,7 +103,7 @@ function routersOf(root: TreeEntry): Router[] {
   const annotated = annotation('middlewares');
   if (annotated !== undefined || textAt(root, 'kind') === 'Ingress') {
     const [middlewares, entryPoints] = [namesIn(annotated), namesIn(annotation('entrypoints'))];
-    const own = rules.map(reachOfRule);
+    const own = rules.map(reachOfIngress);
     return (own.length > 0 ? own : [{ hosts: [], paths: [] }]).map((reach) => ({
       name,
       rule: undefined,
@@ -115,7 +115,7 @@ function routersOf(root: TreeEntry): Router[] {
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
   return rules.map((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
-    const reach = reachOfRules(root, [rule]);
+    const reach = reachOfRoute(root, rule);
     const title = [name, ...reach.paths.slice(0, 1).map(({ value }) => value)].join(', ');
     return { name: title, rule: undefined, reach, middlewares };
   });
