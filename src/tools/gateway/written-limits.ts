@@ -33,8 +33,8 @@ export interface Dialect {
   /** Its name also says the format. */
   readonly file: string;
   readonly write: (routes: readonly WrittenRoute[], limits: readonly WrittenLimit[]) => string;
-  /** Why it has no words for a limit. */
-  readonly lacks: (limit: WrittenLimit) => string | undefined;
+  /** Why it has no words for a limit; absent: it has some for all. */
+  readonly lacks?: (limit: WrittenLimit) => string | undefined;
   /** Whether instances share the count of such a key; by default each has its own. */
   readonly isShared?: (key: string) => boolean;
 }
@@ -50,7 +50,7 @@ export function writtenIn(dialect: Dialect, gateway: GatewayLimits, replicas: nu
   const limits = new Map<FoundLimiter, WrittenLimit>();
   for (const limiter of gateway.limiters) {
     const limit = limitOf(limiter, uniqueName(limiter.name, [...limits.values()]), dialect, replicas);
-    const why = typeof limit === 'string' ? limit : dialect.lacks(limit);
+    const why = typeof limit === 'string' ? limit : dialect.lacks?.(limit);
     if (typeof limit === 'string' || why !== undefined) left.push(`${limiter.name}, ${limiter.where}: ${why}`);
     else limits.set(limiter, limit);
   }
