@@ -60,6 +60,14 @@ export function readHaproxy(sources: readonly Source[], found: FoundLimits): voi
   }
 }
 
+interface CountingTerm extends ConditionTerm {
+  readonly comparisons: readonly CountComparison[];
+  /** What is compared with a variable. */
+  readonly open: string | undefined;
+  /** It reads a count, and compares it in a way that is not read. */
+  readonly isUnread: boolean;
+}
+
 class SectionReader {
   readonly #conditions: SectionConditions;
 
@@ -115,8 +123,8 @@ class SectionReader {
 
   #refusing(line: ConfigLine, action: string): void {
     const { word, terms } = conditionOf(line);
-    const alternatives = alternativesOf(terms);
-    const unread = alternatives.filter((some) => this.#isUnread(some));
+    const alternatives = alternativesOf(terms).map((some) => some.map((term) => this.#counting(term)));
+    const unread = alternatives.filter((some) => some.some(({ isUnread }) => isUnread));
     for (const some of unread) {
       this.#markUsed(some);
       this.#refuse(line, `it refuses by a count in a way that is not read: ${this.#conditions.wordsOf(some)}`);
@@ -125,14 +133,13 @@ class SectionReader {
       if (!unread.includes(some)) this.#refusingIf(line, action, some, word === 'unless');
   }
 
-  #isUnread(terms: readonly ConditionTerm[]): boolean {
-    return terms.some((term) => {
-      const { comparisons, reads } = this.#resolved(term);
-      return (
-        reads === undefined &&
-        this.#conditions.textsOf(term).filter((text) => READS.test(text)).length > comparisons.length
-      );
-    });
+  #counting(term: ConditionTerm): CountingTerm {
+    const texts = this.#conditions.textsOf(term);
+    const asked = term.isNegated ? [] : texts;
+    const comparisons = asked.flatMap(comparisonsIn);
+    const [, open] = asked.map((text) => /\bvar\([^)]*\),sub\(([^)]*)\)/.exec(text)).find((one) => one !== null) ?? [];
+    const isUnread = open === undefined && texts.filter((text) => READS.test(text)).length > comparisons.length;
+    return { ...term, comparisons, open, isUnread };
   }
 
   /** A table whose counts are compared in a way that is not read limits nonetheless. */
@@ -147,14 +154,12 @@ class SectionReader {
       }
   }
 
-  #refusingIf(line: ConfigLine, action: string, terms: readonly ConditionTerm[], isUnless: boolean): void {
-    const resolved = terms.map((term) => this.#resolved(term));
-    const comparisons = resolved.flatMap(({ comparisons: some }) => some);
-    for (const { reads } of resolved)
-      if (reads !== undefined) this.#refuse(line, `it refuses by ${reads}, whose limit is a variable`);
-    if (comparisons.length === 0) return;
-    const comparing = resolved.filter(({ comparisons: some }) => some.length > 0).length;
-    if (isUnless || comparing > 1) {
+  #refusingIf(line: ConfigLine, action: string, terms: readonly CountingTerm[], isUnless: boolean): void {
+    for (const { open } of terms)
+      if (open !== undefined) this.#refuse(line, `it refuses by ${open}, whose limit is a variable`);
+    const comparing = terms.filter(({ comparisons }) => comparisons.length > 0);
+    if (comparing.length === 0) return;
+    if (isUnless || comparing.length > 1) {
       this.#markUsed(terms);
       this.#refuse(
         line,
@@ -162,20 +167,8 @@ class SectionReader {
       );
       return;
     }
-    const limited = this.#conditions.of(terms.filter((_, i) => resolved[i]!.comparisons.length === 0));
-    for (const one of comparisons) this.#limiter(line, one, action, limited);
-  }
-
-  #resolved(term: ConditionTerm): {
-    readonly comparisons: readonly CountComparison[];
-    readonly reads: string | undefined;
-  } {
-    const texts = term.isNegated ? [] : this.#conditions.textsOf(term);
-    const comparisons = texts.flatMap(comparisonsIn);
-    const reads = texts
-      .map((text) => /\bvar\(([^)]*)\),sub\(([^)]*)\)/.exec(text)?.[2])
-      .find((name) => name !== undefined);
-    return { comparisons, reads };
+    const limited = this.#conditions.of(terms.filter((term) => !comparing.includes(term)));
+    for (const one of comparing[0]!.comparisons) this.#limiter(line, one, action, limited);
   }
 
   #limiter(
