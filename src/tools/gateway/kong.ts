@@ -123,11 +123,9 @@ function reachOf(route: TreeEntry): Reach {
 
 /** An object applies if an annotation or a filter names it or a label makes it global; a plugin of a route replaces a global one of its kind. */
 function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
-  const global: { readonly kind: string; readonly limiters: readonly FoundLimiter[] }[] = [];
-  const own = new Map(roots.flatMap(placesOf).map((place) => [place.at, place]));
-  for (const root of roots) {
-    if (!/^Kong(?:Cluster)?Plugin$/.test(textAt(root, 'kind') ?? '')) continue;
-    if (!/rate-?limit|^service-protection$/.test(textAt(root, 'plugin') ?? '')) continue;
+  const read = roots.flatMap((root) => {
+    const [object = '', kind = ''] = [textAt(root, 'kind'), textAt(root, 'plugin')];
+    if (!/^Kong(?:Cluster)?Plugin$/.test(object) || !/rate-?limit|^service-protection$/.test(kind)) return [];
     const name = textAt(root, 'metadata', 'name') ?? '';
     const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
     const places = roots.filter((one) => mayName(one, root, roots)).flatMap((one) => placesNaming(one, root));
@@ -139,28 +137,24 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
       unused: isGlobal || places.length > 0 ? undefined : 'no annotation konghq.com/plugins and no filter names it',
     };
     const limiters = readPlugin(root, bound, found, name);
-    const kind = textAt(root, 'plugin')!;
-    if (places.length === 0) global.push({ kind, limiters });
-    for (const place of places) {
-      const { limiters: others, kinds } = own.get(place.at) ?? place;
-      own.set(place.at, { ...place, limiters: [...others, ...limiters], kinds: [...kinds, kind] });
-    }
-  }
-  const globalBut = (kinds: readonly string[]) =>
-    global.flatMap(({ kind, limiters }) => (kinds.includes(kind) ? [] : limiters));
-  const routed = [...own.values()].filter(({ isRouted }) => isRouted);
-  const table = routed.map((one) => ({ ...one, limiters: [...one.limiters, ...globalBut(one.kinds)] }));
+    const rules = places.length === 0 ? [undefined] : places.map(({ at }) => at);
+    return rules.map((rule) => ({ kind, limiters, rule }));
+  });
+  const limitersOf = (rule?: TreeEntry) => {
+    const own = read.filter((one) => one.rule === rule);
+    const global = read.filter((one) => one.rule === undefined && !own.some(({ kind }) => kind === one.kind));
+    return [...own, ...global].flatMap(({ limiters }) => limiters);
+  };
+  const routed = roots.flatMap(placesOf).filter(({ isRouted }) => isRouted);
+  const table = routed.map((one) => ({ ...one, limiters: limitersOf(one.at) }));
   if (table.some(({ limiters }) => limiters.length > 0))
-    found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: globalBut([]) }]);
+    found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: limitersOf() }]);
 }
 
-interface LimitedPlace extends Reach {
+interface Place extends Reach {
   readonly at: TreeEntry;
   readonly where: string;
   readonly isRouted: boolean;
-  readonly limiters: readonly FoundLimiter[];
-  /** Of the plugins that name it. */
-  readonly kinds: readonly string[];
 }
 
 /** A plugin is for its namespace, or for all where none of a namespace has the name; one of another namespace is named with that. */
@@ -181,7 +175,7 @@ const isNamedWithNamespace = (one: TreeEntry, plugin: TreeEntry) => {
   return pluginsOf(one).includes(`${name('namespace')}:${name('name')}`);
 };
 
-function placesNaming(one: TreeEntry, plugin: TreeEntry): LimitedPlace[] {
+function placesNaming(one: TreeEntry, plugin: TreeEntry): Place[] {
   const name = textAt(plugin, 'metadata', 'name') ?? '';
   const isAnnotated = pluginsOf(one).includes(name) || isNamedWithNamespace(one, plugin);
   const isBound = textAt(one, 'kind') === 'KongPluginBinding' && textAt(one, 'spec', 'pluginRef', 'name') === name;
@@ -189,9 +183,9 @@ function placesNaming(one: TreeEntry, plugin: TreeEntry): LimitedPlace[] {
 }
 
 /** The rules of an object; what has none may be for any request. */
-function placesOf(one: TreeEntry): LimitedPlace[] {
+function placesOf(one: TreeEntry): Place[] {
   const kind = textAt(one, 'kind') ?? '';
-  const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true, limiters: [], kinds: [] };
+  const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true };
   const rules = listAt(one, 'spec', 'rules');
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
     return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule) }));
