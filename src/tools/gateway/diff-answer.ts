@@ -111,6 +111,8 @@ const Traffic = exact('With --log.', {
   warnings: Read.properties.warnings,
 });
 
+export type DiffTraffic = Shaped<typeof Traffic>;
+
 export const DiffAnswer = titled('weir diff --json', {
   weir: Text('Version of the program.'),
   kind: Type.Literal('diff'),

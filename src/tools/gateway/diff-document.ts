@@ -9,7 +9,7 @@ import type { FoundLimiter, GatewayLimits } from './found.js';
 import type { LimitDiff } from './limit-diff.js';
 import type { LimitMove } from './limit-move.js';
 import type { LeftOut } from './limit-sides.js';
-import { conditionWords } from './request-condition.js';
+import { inWords } from './request-condition.js';
 
 export interface LimitsDiff {
   readonly names: { readonly old: string; readonly new: string };
@@ -274,8 +274,8 @@ export function diffAnswer(diff: LimitsDiff): object {
     limiters: side.limiters.map(({ when, refuses, key: { text, parts }, ...one }) => ({
       ...one,
       key: { text, parts },
-      ...(when && { condition: conditionWords(when) }),
-      ...(refuses && { refused_if: conditionWords(refuses) }),
+      ...(when && { condition: inWords(when) }),
+      ...(refuses && { refused_if: inWords(refuses) }),
     })),
     not_understood: side.notUnderstood,
     not_applied: side.notApplied,

@@ -284,17 +284,17 @@ export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
   const all = new Set(places.flatMap(({ limiters }) => limiters));
   return [...all].flatMap(({ file, line, where, paths, when = ask.ALWAYS, refuses = ask.ALWAYS, key }) => {
     const others = paths.flatMap(({ value }) => (where.includes(value) ? [] : [value]));
-    const asked = key.value === undefined || isOfFields(key.value) ? key.lacks : ask.textWords(key.value);
+    const asked = key.value === undefined || isOfFields(key.value) ? key.lacks : ask.inWords(key.value);
     // A variable of a pasted piece is defined elsewhere.
     const isKnown = asked !== undefined && !asked.startsWith('$');
     const said = [
       others.length === 0 ? [] : `it is for ${others.join(', ')}; here it is for every request`,
       ask.isAlways(when)
         ? []
-        : `it counts requests only if ${ask.conditionWords(when)}; here it counts every request of the place`,
+        : `it counts requests only if ${ask.inWords(when)}; here it counts every request of the place`,
       ask.isAlways(refuses)
         ? []
-        : `it refuses only if ${ask.conditionWords(refuses)}; here it may refuse every request of the place`,
+        : `it refuses only if ${ask.inWords(refuses)}; here it may refuse every request of the place`,
       !isKnown ? [] : `it counts by ${asked}, and no request without one; here it counts every request`,
     ];
     return said.flat().map((what) => ({ file, line, what }));

@@ -31,7 +31,7 @@ import {
 } from './haproxy-lines.js';
 import { READS, SectionConditions } from './haproxy-section.js';
 import { everyone, type LimitKey, perClient } from './limit-key.js';
-import { ALWAYS, allHold, conditionWords, isAlways, oneHolds, type RequestCondition } from './request-condition.js';
+import { ALWAYS, allHold, inWords, isAlways, oneHolds, type RequestCondition } from './request-condition.js';
 
 export function looksLikeHaproxy(text: string): boolean {
   return (
@@ -58,6 +58,14 @@ export function readHaproxy(sources: readonly Source[], found: FoundLimits): voi
     const what = `the table of ${table.name === '' ? 'this file' : table.name} limits nothing: no rule in force refuses by ${limits.join(' or ')}`;
     found.unused(table, { name: table.name || 'stick-table', what });
   }
+}
+
+interface CountingTerm extends ConditionTerm {
+  readonly comparisons: readonly CountComparison[];
+  /** What is compared with a variable. */
+  readonly open: string | undefined;
+  /** It reads a count, and compares it in a way that is not read. */
+  readonly isUnread: boolean;
 }
 
 class SectionReader {
@@ -115,8 +123,8 @@ class SectionReader {
 
   #refusing(line: ConfigLine, action: string): void {
     const { word, terms } = conditionOf(line);
-    const alternatives = alternativesOf(terms);
-    const unread = alternatives.filter((some) => this.#isUnread(some));
+    const alternatives = alternativesOf(terms).map((some) => some.map((term) => this.#counting(term)));
+    const unread = alternatives.filter((some) => some.some(({ isUnread }) => isUnread));
     for (const some of unread) {
       this.#markUsed(some);
       this.#refuse(line, `it refuses by a count in a way that is not read: ${this.#conditions.wordsOf(some)}`);
@@ -125,14 +133,13 @@ class SectionReader {
       if (!unread.includes(some)) this.#refusingIf(line, action, some, word === 'unless');
   }
 
-  #isUnread(terms: readonly ConditionTerm[]): boolean {
-    return terms.some((term) => {
-      const { comparisons, reads } = this.#resolved(term);
-      return (
-        reads === undefined &&
-        this.#conditions.textsOf(term).filter((text) => READS.test(text)).length > comparisons.length
-      );
-    });
+  #counting(term: ConditionTerm): CountingTerm {
+    const texts = this.#conditions.textsOf(term);
+    const asked = term.isNegated ? [] : texts;
+    const comparisons = asked.flatMap(comparisonsIn);
+    const [, open] = asked.map((text) => /\bvar\([^)]*\),sub\(([^)]*)\)/.exec(text)).find((one) => one !== null) ?? [];
+    const isUnread = open === undefined && texts.filter((text) => READS.test(text)).length > comparisons.length;
+    return { ...term, comparisons, open, isUnread };
   }
 
   /** A table whose counts are compared in a way that is not read limits nonetheless. */
@@ -147,14 +154,12 @@ class SectionReader {
       }
   }
 
-  #refusingIf(line: ConfigLine, action: string, terms: readonly ConditionTerm[], isUnless: boolean): void {
-    const resolved = terms.map((term) => this.#resolved(term));
-    const comparisons = resolved.flatMap(({ comparisons: some }) => some);
-    for (const { reads } of resolved)
-      if (reads !== undefined) this.#refuse(line, `it refuses by ${reads}, whose limit is a variable`);
-    if (comparisons.length === 0) return;
-    const comparing = resolved.filter(({ comparisons: some }) => some.length > 0).length;
-    if (isUnless || comparing > 1) {
+  #refusingIf(line: ConfigLine, action: string, terms: readonly CountingTerm[], isUnless: boolean): void {
+    for (const { open } of terms)
+      if (open !== undefined) this.#refuse(line, `it refuses by ${open}, whose limit is a variable`);
+    const comparing = terms.filter(({ comparisons }) => comparisons.length > 0);
+    if (comparing.length === 0) return;
+    if (isUnless || comparing.length > 1) {
       this.#markUsed(terms);
       this.#refuse(
         line,
@@ -162,20 +167,8 @@ class SectionReader {
       );
       return;
     }
-    const limited = this.#conditions.of(terms.filter((_, i) => resolved[i]!.comparisons.length === 0));
-    for (const one of comparisons) this.#limiter(line, one, action, limited);
-  }
-
-  #resolved(term: ConditionTerm): {
-    readonly comparisons: readonly CountComparison[];
-    readonly reads: string | undefined;
-  } {
-    const texts = term.isNegated ? [] : this.#conditions.textsOf(term);
-    const comparisons = texts.flatMap(comparisonsIn);
-    const reads = texts
-      .map((text) => /\bvar\(([^)]*)\),sub\(([^)]*)\)/.exec(text)?.[2])
-      .find((name) => name !== undefined);
-    return { comparisons, reads };
+    const limited = this.#conditions.of(terms.filter((term) => !comparing.includes(term)));
+    for (const one of comparing[0]!.comparisons) this.#limiter(line, one, action, limited);
   }
 
   #limiter(
@@ -214,7 +207,7 @@ class SectionReader {
     if (typeof like === 'string') return this.#refuse(line, like);
     const refuses = allHold(asked, this.#conditions.reached(line));
     const counted = isUpdated ? refuses : this.#counted(tracks, refuses, isTracked);
-    const isSame = conditionWords(counted) === conditionWords(refuses);
+    const isSame = inWords(counted) === inWords(refuses);
     const when = allHold(counted, this.#sent());
     const place = reachFrom(when);
     const shown = isSame || isAlways(refuses) ? place : reachFrom(refuses);
@@ -239,7 +232,7 @@ class SectionReader {
   #counted(tracks: readonly ConfigLine[], refuses: RequestCondition, isTracked: boolean): RequestCondition {
     if (tracks.length === 0) return ALWAYS;
     const counted = oneHolds(...tracks.map((one) => this.#conditionsOf(one).inForce(one)));
-    const isWithin = isAlways(counted) || conditionWords(counted) === conditionWords(refuses);
+    const isWithin = isAlways(counted) || inWords(counted) === inWords(refuses);
     for (const one of isTracked || isWithin ? [] : tracks)
       if (conditionOf(one).word !== undefined)
         this.#refuse(
@@ -259,7 +252,7 @@ class SectionReader {
     const [one] = raises;
     if (one === undefined) return this.section.kind === '' ? 'after' : `${counter} is raised by nothing in the file`;
     const { word, terms } = conditionOf(one);
-    const isEach = word === undefined || conditionWords(this.#conditions.of(terms)) === conditionWords(limited);
+    const isEach = word === undefined || inWords(this.#conditions.of(terms)) === inWords(limited);
     const [, raised] = new RegExp(`^http-request\\s+sc-inc-${kind}\\((\\d)\\)`).exec(one.text) ?? [];
     const isRead = raises.length === 1 && isEach && (slot ?? 0) === Number(raised) && this.section.lines.includes(one);
     if (isRead) return one.line > line.line ? 'after' : 'before';

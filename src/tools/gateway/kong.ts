@@ -7,9 +7,9 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { kongCondition, weightOf } from './kong-route.js';
-import { filtersOf, reachOfRule, reachOfRules, sharesNamespace } from './kubernetes.js';
+import { filtersOf, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
 import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
-import { isAlways, oneHolds, type ValueTest } from './request-condition.js';
+import { isAlways, type ValueTest } from './request-condition.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
@@ -90,7 +90,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
   const table = routes.map((route) => {
     const limiters = read.flatMap((one) => (scopeIn(route, one.kind) === one.scope ? one.limiters : []));
-    return { ...reachOf([route.route]), limiters, weight: weightOf(route.route) };
+    return { ...reachOf(route.route), limiters, weight: weightOf(route.route) };
   });
   const global = read.flatMap(({ scope, limiters }) => (scope === 'global' ? limiters : []));
   if (broader.length > 0)
@@ -112,24 +112,20 @@ function nameOf(one: TreeEntry | undefined): string | undefined {
   );
 }
 
-function reachOf(routes: readonly TreeEntry[]): Reach {
-  const all = (name: string) => routes.flatMap((route) => textsAt(route, name));
-  const paths = all('paths').map(
+function reachOf(route: TreeEntry): Reach {
+  const paths = textsAt(route, 'paths').map(
     (path): ValueTest =>
       path.startsWith('~') ? { is: 'matching', value: `^(?:${path.slice(1)})` } : { is: 'prefix', value: path },
   );
-  const asked = oneHolds(...routes.map(kongCondition));
-  const reach = { hosts: all('hosts'), paths };
-  return isAlways(asked) ? reach : { ...reach, when: asked };
+  const when = kongCondition(route);
+  return { hosts: textsAt(route, 'hosts'), paths, ...(!isAlways(when) && { when }) };
 }
 
 /** An object applies if an annotation or a filter names it or a label makes it global; a plugin of a route replaces a global one of its kind. */
 function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
-  const global: { readonly kind: string; readonly limiters: readonly FoundLimiter[] }[] = [];
-  const own = new Map(roots.flatMap(placesOf).map((place) => [place.at, place]));
-  for (const root of roots) {
-    if (!/^Kong(?:Cluster)?Plugin$/.test(textAt(root, 'kind') ?? '')) continue;
-    if (!/rate-?limit|^service-protection$/.test(textAt(root, 'plugin') ?? '')) continue;
+  const read = roots.flatMap((root) => {
+    const [object = '', kind = ''] = [textAt(root, 'kind'), textAt(root, 'plugin')];
+    if (!/^Kong(?:Cluster)?Plugin$/.test(object) || !/rate-?limit|^service-protection$/.test(kind)) return [];
     const name = textAt(root, 'metadata', 'name') ?? '';
     const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
     const places = roots.filter((one) => mayName(one, root, roots)).flatMap((one) => placesNaming(one, root));
@@ -141,28 +137,24 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
       unused: isGlobal || places.length > 0 ? undefined : 'no annotation konghq.com/plugins and no filter names it',
     };
     const limiters = readPlugin(root, bound, found, name);
-    const kind = textAt(root, 'plugin')!;
-    if (places.length === 0) global.push({ kind, limiters });
-    for (const place of places) {
-      const { limiters: others, kinds } = own.get(place.at) ?? place;
-      own.set(place.at, { ...place, limiters: [...others, ...limiters], kinds: [...kinds, kind] });
-    }
-  }
-  const globalBut = (kinds: readonly string[]) =>
-    global.flatMap(({ kind, limiters }) => (kinds.includes(kind) ? [] : limiters));
-  const routed = [...own.values()].filter(({ isRouted }) => isRouted);
-  const table = routed.map((one) => ({ ...one, limiters: [...one.limiters, ...globalBut(one.kinds)] }));
+    const rules = places.length === 0 ? [undefined] : places.map(({ at }) => at);
+    return rules.map((rule) => ({ kind, limiters, rule }));
+  });
+  const limitersOf = (rule?: TreeEntry) => {
+    const own = read.filter((one) => one.rule === rule);
+    const global = read.filter((one) => one.rule === undefined && !own.some(({ kind }) => kind === one.kind));
+    return [...own, ...global].flatMap(({ limiters }) => limiters);
+  };
+  const routed = roots.flatMap(placesOf).filter(({ isRouted }) => isRouted);
+  const table = routed.map((one) => ({ ...one, limiters: limitersOf(one.at) }));
   if (table.some(({ limiters }) => limiters.length > 0))
-    found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: globalBut([]) }]);
+    found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: limitersOf() }]);
 }
 
-interface LimitedPlace extends Reach {
+interface Place extends Reach {
   readonly at: TreeEntry;
   readonly where: string;
   readonly isRouted: boolean;
-  readonly limiters: readonly FoundLimiter[];
-  /** Of the plugins that name it. */
-  readonly kinds: readonly string[];
 }
 
 /** A plugin is for its namespace, or for all where none of a namespace has the name; one of another namespace is named with that. */
@@ -183,7 +175,7 @@ const isNamedWithNamespace = (one: TreeEntry, plugin: TreeEntry) => {
   return pluginsOf(one).includes(`${name('namespace')}:${name('name')}`);
 };
 
-function placesNaming(one: TreeEntry, plugin: TreeEntry): LimitedPlace[] {
+function placesNaming(one: TreeEntry, plugin: TreeEntry): Place[] {
   const name = textAt(plugin, 'metadata', 'name') ?? '';
   const isAnnotated = pluginsOf(one).includes(name) || isNamedWithNamespace(one, plugin);
   const isBound = textAt(one, 'kind') === 'KongPluginBinding' && textAt(one, 'spec', 'pluginRef', 'name') === name;
@@ -191,14 +183,14 @@ function placesNaming(one: TreeEntry, plugin: TreeEntry): LimitedPlace[] {
 }
 
 /** The rules of an object; what has none may be for any request. */
-function placesOf(one: TreeEntry): LimitedPlace[] {
+function placesOf(one: TreeEntry): Place[] {
   const kind = textAt(one, 'kind') ?? '';
-  const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true, limiters: [], kinds: [] };
+  const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true };
   const rules = listAt(one, 'spec', 'rules');
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRules(one, [rule]) }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule) }));
   if (kind === 'Ingress' && rules.length > 0)
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRule(rule) }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfIngress(rule) }));
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }
 

@@ -36,10 +36,10 @@ function pathOfMatch(match: TreeEntry): ask.ValueTest[] {
   return prefixOf(text);
 }
 
-/** Of rules of an HTTPRoute or GRPCRoute. */
-export function reachOfRules(route: TreeEntry | undefined, rules: readonly TreeEntry[]): Reach {
+/** Of a rule of an HTTPRoute or GRPCRoute. */
+export function reachOfRoute(route: TreeEntry, rule: TreeEntry): Reach {
   const hosts = textsAt(route, 'spec', 'hostnames');
-  const matches = rules.flatMap((rule) => listAt(rule, 'matches'));
+  const matches = listAt(rule, 'matches');
   const conditions = matches.map(matchCondition);
   const paths = matches.map(pathOfMatch);
   const all = { hosts, paths: paths.every((some) => some.length > 0) ? paths.flat() : [] };
@@ -52,8 +52,8 @@ function conditionOfPaths(paths: readonly ask.ValueTest[]): ask.RequestCondition
   return paths.length === 0 ? ask.ALWAYS : ask.oneHolds(...paths.map((one) => ask.tested(ask.fieldText('path'), one)));
 }
 
-/** Of one rule of an Ingress. */
-export function reachOfRule(rule: TreeEntry): Reach {
+/** Of a rule of an Ingress. */
+export function reachOfIngress(rule: TreeEntry): Reach {
   return { hosts: [textAt(rule, 'host') ?? []].flat(), paths: pathsOfRules([rule]) };
 }
 

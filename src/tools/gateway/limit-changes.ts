@@ -9,7 +9,7 @@ import type { LimitChange } from './diff-answer.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import { type LimitPair, moveWords, pairsOf } from './limit-pairs.js';
 import { admittedAtOnce, burstDelays, ruleIn } from './limit-rule.js';
-import { conditionWords, testWords, textWords } from './request-condition.js';
+import { inWords, testWords } from './request-condition.js';
 
 export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitChange[] {
   const left = new Map(old.limiters.map((one) => [one, wholeOf(one)]));
@@ -94,9 +94,9 @@ function limitWords({ limit, isDryRun }: FoundLimiter): string {
 }
 
 const TRAITS: readonly (readonly [what: string, of: (one: FoundLimiter) => unknown])[] = [
-  ['key', ({ key }) => (key.value === undefined ? key.text : textWords(key.value))],
-  ['condition', ({ when }) => when && conditionWords(when)],
-  ['refused if', ({ refuses }) => refuses && conditionWords(refuses)],
+  ['key', ({ key }) => (key.value === undefined ? key.text : inWords(key.value))],
+  ['condition', ({ when }) => when && inWords(when)],
+  ['refused if', ({ refuses }) => refuses && inWords(refuses)],
   ['status', ({ status }) => status ?? 'closed'],
   ['dry run', ({ isDryRun }) => (isDryRun ? 'on' : 'off')],
   ['name', ({ name }) => name],

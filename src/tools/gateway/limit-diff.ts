@@ -7,33 +7,23 @@ import type { LibraryName } from '../../harness/clients/libraries.js';
 import { Population } from '../../harness/clients/population.js';
 import { summaryOf } from '../../harness/outcome/read-summary.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
-import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
+import type { LogOptions } from '../../harness/traffic/log/log-options.js';
 import { readInOrder } from '../../harness/traffic/log/read.js';
 import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
-import type { ChangeCounts, RetryCost } from './diff-answer.js';
+import type { ChangeCounts, DiffTraffic, RetryCost } from './diff-answer.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import { wholeOf } from './limit-changes.js';
 import { announcedBy, decided, type LeftOut, LimitSide } from './limit-sides.js';
 import { LimitTraffic } from './limit-traffic.js';
 
-export interface LimitDiff extends Omit<ChangeCounts, 'name'> {
-  readonly clients: number;
-  readonly clients_newly_refused: number;
-  readonly clients_newly_admitted: number;
-  /** If the times of the log are whole seconds: with all requests of a second at its beginning. */
-  readonly newly_refused_at_once?: number;
-  readonly by_client: readonly ChangeCounts[];
-  readonly by_path: readonly ChangeCounts[];
-  /** By time, UTC; `by_limiter`: newly refused requests. */
-  readonly by_minute: readonly ChangeCounts[];
+export interface LimitDiff
+  extends Omit<DiffTraffic, 'log' | 'newly_refused_share' | 'by_limiter' | 'left_out' | 'unjudged'> {
+  /** Newly refused requests. */
   readonly by_limiter: ReadonlyMap<FoundLimiter, number>;
-  /** Undefined unless `clients` was given. */
-  readonly retries: RetryCost | undefined;
   readonly left_out: { readonly old: readonly LeftOut[]; readonly new: readonly LeftOut[] };
   /** Those left out in one version and not, for the same reason, in the other. A limit that is removed refuses nothing. */
   readonly unjudged: readonly LeftOut[];
   readonly readings: readonly LogReading[];
-  readonly warnings: readonly Warning[];
 }
 
 const MINUTE_MS = 60_000;

@@ -54,7 +54,7 @@ function conditionOf({ when = ask.ALWAYS, key }: FoundLimiter): string {
     const { fields, missing } = ask.needsOf([one]);
     return missing.size === 0 && [...fields].every((field) => field === 'host' || field === 'path');
   };
-  const asked = (when.kind === 'and' ? when.of : [when]).filter((one) => !isOfRoute(one)).map(ask.conditionWords);
+  const asked = (when.kind === 'and' ? when.of : [when]).filter((one) => !isOfRoute(one)).map(ask.inWords);
   return [...asked, ...(key.value?.kind === 'choice' ? ['in its key'] : [])].join(' and ');
 }
 
@@ -104,7 +104,7 @@ export function covers(one: string, other: string): boolean {
 }
 
 export function keyWords({ text, parts, value }: LimitKey): string {
-  if (value !== undefined && value.kind !== 'choice') return ask.textWords(value);
+  if (value !== undefined && value.kind !== 'choice') return ask.inWords(value);
   if (parts === undefined) return text.startsWith('each ') ? text : `each ${text}`;
   if (parts.length === 0) return '*all clients together*';
   return `each ${parts.map((part) => (part === 'client' ? 'client address' : part)).join(' and ')}`;

@@ -130,23 +130,6 @@ export class NginxVariables {
     return isNegated ? ask.not(held) : held;
   }
 
-  /** Follows `set`, and `set` within `if`, in their order. */
-  setBy(block: readonly Directive[], before: SetVariables): SetVariables {
-    const given = new Map(before);
-    for (const one of block) {
-      const inner = one.words[0] === 'if' ? (one.block ?? []) : [one];
-      const when = one.words[0] === 'if' ? this.conditionOf(one, given) : undefined;
-      for (const { words } of inner) {
-        const [directive, variable = '', value = ''] = words;
-        const name = variable.replace(/^\$\{?|\}$/g, '');
-        if (directive !== 'set') continue;
-        const text = this.textOf(value, when === undefined ? given : withCaptures(given, when));
-        given.set(name, when === undefined ? text : choice([{ when, text }], given.get(name) ?? ask.literalText('')));
-      }
-    }
-    return given;
-  }
-
   /** Of a zone. */
   keyOf(text: string, given: SetVariables): LimitKey {
     return keyOfText(this.#title(text), this.textOf(text, given));
@@ -218,15 +201,16 @@ export const UNTOUCHED: Rewritten = { given: new Map(), when: ask.ALWAYS, redire
 
 /** A server's directives run first, then those of the location itself. */
 export function rewrittenBy(block: readonly Directive[], before: Rewritten, variables: NginxVariables): Rewritten {
-  let { given, when } = before;
+  const given = new Map(before.given);
+  let { when } = before;
   const redirects = [...before.redirects];
   const rewrites: Rewrite[] = [];
   const pages = block.filter(({ words: [name] }) => name === 'error_page');
   for (const one of block) {
-    const inIf = one.words[0] === 'if' ? variables.conditionOf(one, given) : ask.ALWAYS;
-    for (const { words } of one.words[0] === 'if' ? (one.block ?? []) : [one]) {
-      const [name, value = '', replacement = '', flag] = words;
-      if (name !== 'rewrite') continue;
+    const isIf = one.words[0] === 'if';
+    const inner = (isIf ? (one.block ?? []) : [one]).map(({ words }) => words);
+    const inIf = isIf ? variables.conditionOf(one, given) : ask.ALWAYS;
+    for (const [, value = '', replacement = '', flag] of inner.filter(([name]) => name === 'rewrite')) {
       const matches = ask.tested(URI, { is: 'matching', value });
       const held = ask.allHold(inIf, matches);
       const to = variables.textOf(replacement.replace(/\?.*$/, ''), withCaptures(given, matches));
@@ -234,14 +218,15 @@ export function rewrittenBy(block: readonly Directive[], before: Rewritten, vari
         when = ask.allHold(when, ask.not(held));
       else rewrites.push({ when: held, to, flag: flag === 'last' || flag === 'break' ? flag : undefined });
     }
-    if (one.words[0] === 'if') {
-      const held = inIf;
-      const code = one.block?.find(({ words: [name] }) => name === 'return')?.words[1];
-      const page = pages.find(({ words }) => words.slice(1, -1).includes(code ?? '') && words.at(-1)!.startsWith('@'));
-      if (page !== undefined) redirects.push({ when: held, to: page.words.at(-1)! });
-      else if (code !== undefined) when = ask.allHold(when, ask.not(held));
+    const code = isIf ? inner.find(([name]) => name === 'return')?.[1] : undefined;
+    const page = pages.find(({ words }) => words.slice(1, -1).includes(code ?? '') && words.at(-1)!.startsWith('@'));
+    if (isIf && page !== undefined) redirects.push({ when: inIf, to: page.words.at(-1)! });
+    else if (code !== undefined) when = ask.allHold(when, ask.not(inIf));
+    for (const [, variable = '', value = ''] of inner.filter(([name]) => name === 'set')) {
+      const name = variable.replace(/^\$\{?|\}$/g, '');
+      const text = variables.textOf(value, withCaptures(given, inIf));
+      given.set(name, isIf ? choice([{ when: inIf, text }], given.get(name) ?? ask.literalText('')) : text);
     }
-    given = variables.setBy([one], given);
   }
   return { given, when, redirects, rewrites };
 }

@@ -12,7 +12,7 @@ import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Sou
 import { isMainFile, withIncludes } from './nginx-includes.js';
 import { type NginxLocation, type NginxServer, nginxRoute, nginxRows } from './nginx-route.js';
 import { NginxVariables, type Rewritten, rewrittenBy, UNTOUCHED } from './nginx-variables.js';
-import { conditionWords, equalTo, isAlways, literalText, tested, textWords } from './request-condition.js';
+import { equalTo, inWords, isAlways, literalText, tested } from './request-condition.js';
 
 interface Zone {
   readonly name: string;
@@ -23,15 +23,18 @@ interface Zone {
 }
 
 interface Level {
-  readonly requests: readonly Directive[];
-  readonly connections: readonly Directive[];
-  readonly settings: ReadonlyMap<string, Directive>;
+  /** In force, by name: those of a block replace all that it would inherit. */
+  readonly lines: ReadonlyMap<string, readonly Directive[]>;
   /** As the server leaves them, for all of its locations. */
   readonly server: Rewritten;
   readonly rewritten: Rewritten;
 }
 
+const LIMITS = ['limit_req', 'limit_conn'];
 const SETTINGS = ['limit_req_status', 'limit_conn_status', 'limit_req_dry_run', 'limit_conn_dry_run'];
+
+const limitsOf = ({ lines }: Level) => LIMITS.flatMap((name) => lines.get(name) ?? []);
+const settingOf = ({ lines }: Level, name: string) => lines.get(name)?.at(-1);
 
 export function readNginx(sources: readonly Source[], found: FoundLimits): void {
   new Configuration(sources, found).read();
@@ -100,14 +103,8 @@ class Configuration {
       if (one.words[0]?.startsWith('$')) this.#refuse(one, `nginx refuses ${one.words[0]} as a directive`);
     const none = servers.length === 0;
     this.#servers = servers.length;
-    const level = this.#level(http, {
-      requests: [],
-      connections: [],
-      settings: new Map(),
-      server: UNTOUCHED,
-      rewritten: UNTOUCHED,
-    });
-    this.#http = none ? [] : [...level.requests, ...level.connections];
+    const level = this.#level(http, { lines: new Map(), server: UNTOUCHED, rewritten: UNTOUCHED });
+    this.#http = none ? [] : limitsOf(level);
     const places = none ? [this.#location('', [], http, level, { server: '', place: undefined })] : [];
     const trees = servers.map((server) => this.#server(server, level));
     for (const one of none ? [] : http.filter(({ words }) => words[0] === 'location'))
@@ -151,23 +148,15 @@ class Configuration {
   }
 
   #level(block: readonly Directive[], above: Level): Level {
-    const own = (name: string) => block.filter(({ words }) => words[0] === name);
-    const [requests, connections] = [own('limit_req'), own('limit_conn')];
-    const settings = new Map(above.settings);
-    for (const name of SETTINGS) for (const one of own(name)) settings.set(name, one);
+    const own = [...LIMITS, ...SETTINGS].flatMap((name) => {
+      const lines = block.filter(({ words }) => words[0] === name);
+      return lines.length === 0 ? [] : [[name, lines] as const];
+    });
     for (const one of block)
-      if (
-        one.words[0] === 'if' &&
-        flattened(one.block ?? []).some(({ words: [name] }) => /^limit_(?:req|conn)$/.test(name ?? ''))
-      )
+      if (one.words[0] === 'if' && flattened(one.block ?? []).some(({ words: [name = ''] }) => LIMITS.includes(name)))
         this.#refuse(one, 'nginx refuses a limit in an if');
-    return {
-      requests: requests.length > 0 ? requests : above.requests,
-      connections: connections.length > 0 ? connections : above.connections,
-      settings,
-      server: above.server,
-      rewritten: rewrittenBy(block, above.server, this.#variables),
-    };
+    const rewritten = rewrittenBy(block, above.server, this.#variables);
+    return { lines: new Map([...above.lines, ...own]), server: above.server, rewritten };
   }
 
   #server(server: Directive, above: Level): NginxServer {
@@ -200,7 +189,7 @@ class Configuration {
   ): NginxLocation {
     const answers = block.find(({ words: [name] }) => name === 'return') ?? above;
     const limiters = answers === undefined ? this.#limitersAt(level, place ?? '', hosts) : [];
-    const isOwn = block.some(({ words: [name] }) => name === 'limit_req' || name === 'limit_conn');
+    const isOwn = block.some(({ words: [name = ''] }) => LIMITS.includes(name));
     if (answers !== undefined && isOwn) this.#answered(answers, level, block);
     const changes = isOwn || block.some(({ words: [name] }) => SETTINGS.includes(name ?? ''));
     if (limiters.length > 0 && (changes || words === '')) this.#place(changes ? (place ?? '') : 'http', limiters);
@@ -273,7 +262,7 @@ class Configuration {
   }
 
   #answered(answers: Directive, level: Level, block: readonly Directive[]): void {
-    for (const one of [...level.requests, ...level.connections].filter((own) => block.includes(own))) {
+    for (const one of limitsOf(level).filter((own) => block.includes(own))) {
       const zone = this.#zoneOf(one);
       if (zone !== undefined) this.#used.add(zone);
       const what = `line ${answers.line} answers every request before the limit`;
@@ -286,20 +275,17 @@ class Configuration {
   }
 
   #limitersAt(level: Level, where: string, hosts: readonly string[] = []): readonly FoundLimiter[] {
-    for (const list of [level.requests, level.connections])
-      for (const [index, one] of list.entries()) {
-        const zone = this.#zoneOf(one);
-        if (zone !== undefined && list.slice(0, index).some((other) => this.#zoneOf(other) === zone))
-          this.#refuse(one, `nginx refuses the zone ${zone.name} twice in one place`);
-      }
-    return [...level.requests, ...level.connections].flatMap((one) => {
+    const limits = limitsOf(level);
+    return limits.flatMap((one, index) => {
       const zone = this.#zoneOf(one);
+      if (zone !== undefined && limits.slice(0, index).some((other) => this.#zoneOf(other) === zone))
+        this.#refuse(one, `nginx refuses the zone ${zone.name} twice in one place`);
       const number = this.#numbers.get(one) ?? this.#numbers.size;
       this.#numbers.set(one, number);
-      const settings = SETTINGS.map((name) => level.settings.get(name)?.words[1]).join();
+      const settings = SETTINGS.map((name) => settingOf(level, name)?.words[1]).join();
       const { given, when } = level.rewritten;
-      const key = zone === undefined ? '' : textWords(this.#variables.textOf(zone.key, given));
-      const id = `${number} ${settings} ${key} ${conditionWords(when)}`;
+      const key = zone === undefined ? '' : inWords(this.#variables.textOf(zone.key, given));
+      const id = `${number} ${settings} ${key} ${inWords(when)}`;
       if (!this.#limiters.has(id)) this.#limiters.set(id, this.#limiter(one, level, where, hosts));
       const limiter = this.#limiters.get(id);
       return limiter === undefined ? [] : [limiter];
@@ -312,19 +298,15 @@ class Configuration {
     return this.#zones.get(`${directive} ${name}`);
   }
 
-  #limiter(
-    one: Directive,
-    { settings, rewritten: { given, when } }: Level,
-    where: string,
-    hosts: readonly string[],
-  ): FoundLimiter | undefined {
+  #limiter(one: Directive, level: Level, where: string, hosts: readonly string[]): FoundLimiter | undefined {
+    const { given, when } = level.rewritten;
     const [directive = ''] = one.words;
     const zone = this.#zoneOf(one);
     if (zone === undefined) return this.#refuse(one, `no ${directive}_zone defines the zone of ${one.words.join(' ')}`);
     this.#used.add(zone);
     const limit = directive === 'limit_req' ? this.#rateLimit(one, zone) : this.#connectionLimit(one);
     if (limit === undefined) return undefined;
-    const dryRun = settings.get(`${directive}_dry_run`);
+    const dryRun = settingOf(level, `${directive}_dry_run`);
     const isDryRun = dryRun?.words[1] === 'on';
     if (isDryRun && !this.#dryRuns.has(dryRun)) {
       this.#dryRuns.add(dryRun);
@@ -333,7 +315,7 @@ class Configuration {
         what: `${directive}_dry_run is on: its ${directive} refuse nothing, and are left out`,
       });
     }
-    const status = Number(settings.get(`${directive}_status`)?.words[1] ?? 503);
+    const status = Number(settingOf(level, `${directive}_status`)?.words[1] ?? 503);
     const limiter = this.#found.limiter(one, {
       name: zone.name,
       defined: { file: zone.at.file, line: zone.at.line },

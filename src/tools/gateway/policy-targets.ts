@@ -1,7 +1,7 @@
 // Which routes of the Gateway API a policy limits: a policy of a rule replaces that of its route, which replaces that of its gateway.
 import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits } from './found.js';
-import { isOneNamespace, namespaceOf, reachOfRules, sharesNamespace } from './kubernetes.js';
+import { isOneNamespace, namespaceOf, reachOfRoute, sharesNamespace } from './kubernetes.js';
 
 const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRefs'),
@@ -45,17 +45,17 @@ export function readTargeted(
 ): void {
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
   const namedBy = (policy: TreeEntry, target: TreeEntry) =>
-    routes.filter(
-      (one) =>
-        textAt(one, 'kind') === textAt(target, 'kind') &&
-        nameOf(one) === textAt(target, 'name') &&
-        sharesNamespace(one, policy),
-    );
-  const own = new Set(
-    policies.flatMap((policy) =>
-      targetsOf(policy).flatMap((one) => namedBy(policy, one).filter((route) => sectionOf(route, one) === undefined)),
-    ),
-  );
+    routes
+      .filter(
+        (one) =>
+          textAt(one, 'kind') === textAt(target, 'kind') &&
+          nameOf(one) === textAt(target, 'name') &&
+          sharesNamespace(one, policy),
+      )
+      .map((route) => ({ route, rule: sectionOf(route, target) }));
+  const all = policies.flatMap((policy) => targetsOf(policy).flatMap((target) => namedBy(policy, target)));
+  const own = new Set(all.flatMap(({ route, rule }) => (rule === undefined ? [route] : [])));
+  const replaced = new Set(all.flatMap(({ rule }) => rule ?? []));
   const titleOf = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
   const titled = (route: TreeEntry): PolicyTarget => {
     const [title, namespace] = [titleOf(route), namespaceOf(route)];
@@ -70,8 +70,7 @@ export function readTargeted(
           .map((route) => ({ ...titled(route), gateway: `Gateway ${textAt(target, 'name')}` }));
       const named = namedBy(policy, target);
       if (named.length > 0)
-        return named.map((route) => {
-          const rule = sectionOf(route, target);
+        return named.map(({ route, rule }) => {
           const { title } = titled(route);
           return { route, rule, title: rule === undefined ? title : `${title}, ${textAt(rule, 'name')}` };
         });
@@ -95,15 +94,10 @@ export function readTargeted(
     limited.flatMap(({ targets, limiter }) =>
       targets.some((one) => one.route === route && one.rule === rule) ? [limiter] : [],
     );
-  const replaced = new Set(
-    policies.flatMap((policy) =>
-      targetsOf(policy).flatMap((one) => namedBy(policy, one).flatMap((route) => sectionOf(route, one) ?? [])),
-    ),
-  );
   const table = routes.flatMap((route) =>
     rulesOf(route).map((rule) => {
       const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
-      return { ...reachOfRules(route, [rule]), limiters };
+      return { ...reachOfRoute(route, rule), limiters };
     }),
   );
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));

@@ -24,8 +24,7 @@ export type LoggedRequest = { readonly [field in RequestField]?: string | undefi
 
 export type RequestText =
   | { readonly kind: 'literal'; readonly text: string }
-  /** `absent`: the text if the log lacks the field. */
-  | { readonly kind: 'field'; readonly field: RequestField; readonly absent?: string }
+  | { readonly kind: 'field'; readonly field: RequestField }
   /** The first value of a name in the query. */
   | { readonly kind: 'argument'; readonly name: string }
   | { readonly kind: 'joined'; readonly of: readonly RequestText[] }
@@ -58,6 +57,8 @@ export type RequestCondition =
   | { readonly kind: 'not'; readonly of: RequestCondition }
   | { readonly kind: 'test'; readonly text: RequestText; readonly test: TextTest }
   | { readonly kind: 'missing'; readonly what: string };
+
+type Asked = RequestCondition | RequestText;
 
 export const ALWAYS: RequestCondition = { kind: 'and', of: [] };
 export const NEVER: RequestCondition = { kind: 'or', of: [] };
@@ -156,7 +157,7 @@ export function requestText(text: RequestText, request: LoggedRequest): string |
     case 'literal':
       return text.text;
     case 'field':
-      return request[text.field] ?? text.absent;
+      return request[text.field];
     case 'argument':
       return request.query === undefined ? undefined : argumentIn(request.query, text.name);
     case 'joined': {
@@ -164,14 +165,10 @@ export function requestText(text: RequestText, request: LoggedRequest): string |
       return all.includes(undefined) ? undefined : all.join('');
     }
     case 'lower':
-      return requestText(text.of, request)?.toLowerCase();
-    case 'decoded': {
-      const encoded = requestText(text.of, request);
-      return encoded === undefined ? undefined : decoded(encoded);
-    }
+    case 'decoded':
     case 'normal': {
-      const path = requestText(text.of, request);
-      return path === undefined ? undefined : normalPath(path);
+      const given = requestText(text.of, request);
+      return given === undefined ? undefined : CHANGES[text.kind].of(given);
     }
     case 'captured': {
       const { test, group } = text;
@@ -191,6 +188,12 @@ export function requestText(text: RequestText, request: LoggedRequest): string |
       return undefined;
   }
 }
+
+const CHANGES = {
+  lower: { of: (text: string) => text.toLowerCase(), words: (text: string) => `${text} in lower case` },
+  decoded: { of: decoded, words: (text: string) => `decoded ${text}` },
+  normal: { of: normalPath, words: (text: string) => text },
+};
 
 function argumentIn(query: string, name: string): string {
   for (const one of query.split('&')) {
@@ -247,78 +250,31 @@ export function passes(test: TextTest, text: string): boolean {
 }
 
 /** In words, what the log lacks of what the conditions or texts depend on; by default the path. */
-export function lackOf(all: readonly (RequestCondition | RequestText)[], request: LoggedRequest): string {
+export function lackOf(all: readonly Asked[], request: LoggedRequest): string {
   const { fields, missing: none } = needsOf(all);
   const absent = [...fields].find((field) => request[field] === undefined);
   return [...none][0] ?? `the ${absent ?? 'path'} of a request`;
 }
 
-interface Needs {
-  readonly fields: Set<RequestField>;
-  /** What no log has. */
-  readonly missing: Set<string>;
-}
-
-/** What a condition or text depends on. */
-export function needsOf(
-  all: readonly (RequestCondition | RequestText)[],
-  found: Needs = { fields: new Set(), missing: new Set() },
-): Needs {
-  for (const one of all)
-    switch (one.kind) {
-      case 'and':
-      case 'or':
-      case 'joined':
-        needsOf(one.of, found);
-        break;
-      case 'not':
-      case 'lower':
-      case 'decoded':
-      case 'normal':
-        needsOf([one.of], found);
-        break;
-      case 'captured':
-        needsOf([tested(one.of, one.test)], found);
-        break;
-      case 'test':
-        needsOf([one.text], found);
-        if (one.test.is === 'matching' && expressionOf(one.test.value, false) === undefined)
-          found.missing.add(`the expression ${one.test.value}`);
-        break;
-      case 'field':
-        found.fields.add(one.field);
-        break;
-      case 'argument':
-        found.fields.add('query');
-        break;
-      case 'choice':
-        needsOf([...one.rows.flatMap(({ when, text }) => [when, text]), one.otherwise], found);
-        break;
-      case 'missing':
-        found.missing.add(one.what);
-        break;
-      case 'literal':
-        break;
-    }
+/** What conditions and texts depend on; `missing`: what no log has. */
+export function needsOf(all: readonly Asked[]): { readonly fields: Set<RequestField>; readonly missing: Set<string> } {
+  const found = { fields: new Set<RequestField>(), missing: new Set<string>() };
+  const visit = (one: Asked): void => {
+    if (one.kind === 'field') found.fields.add(one.field);
+    if (one.kind === 'argument') found.fields.add('query');
+    if (one.kind === 'missing') found.missing.add(one.what);
+    for (const part of partsOf(one)) visit(part);
+    if ('test' in one && one.test.is === 'matching' && expressionOf(one.test.value, false) === undefined)
+      found.missing.add(`the expression ${one.test.value}`);
+  };
+  for (const one of all) visit(one);
   return found;
 }
 
-/** `method is POST and path does not begin with /api`. */
-export function conditionWords(condition: RequestCondition): string {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      if (condition.of.length === 0) return condition.kind === 'and' ? 'always' : 'never';
-      return condition.of
-        .map((one) => (one.kind === 'and' || one.kind === 'or' ? `(${conditionWords(one)})` : conditionWords(one)))
-        .join(` ${condition.kind} `);
-    case 'not':
-      return condition.of.kind === 'test' ? testedWords(condition.of, true) : `not (${conditionWords(condition.of)})`;
-    case 'test':
-      return testedWords(condition, false);
-    case 'missing':
-      return condition.what;
-  }
+/** The conditions and texts that it is made of. */
+function partsOf(one: Asked): readonly Asked[] {
+  if (one.kind === 'choice') return [...one.rows.flatMap(({ when, text }) => [when, text]), one.otherwise];
+  return one.kind === 'test' ? [one.text] : 'of' in one ? [one.of].flat() : [];
 }
 
 /** And what is said where it does not hold. */
@@ -334,7 +290,7 @@ const VERBS = {
 } as const;
 
 const testedWords = ({ text, test }: RequestCondition & { readonly kind: 'test' }, isNegated: boolean) =>
-  `${textWords(text)} ${testWords(test, isNegated)}`;
+  `${inWords(text)} ${testWords(test, isNegated)}`;
 
 /** `begins with /api` */
 export function testWords(test: TextTest, isNegated = false): string {
@@ -345,29 +301,38 @@ export function testWords(test: TextTest, isNegated = false): string {
   return `${VERBS[test.is][isNegated ? 1 : 0]} ${value}${ignoresCase}`;
 }
 
-export function textWords(text: RequestText): string {
-  switch (text.kind) {
+/** `method is POST and path does not begin with /api`; of a text: `decoded path`. */
+export function inWords(one: Asked): string {
+  switch (one.kind) {
+    case 'and':
+    case 'or':
+      if (one.of.length === 0) return one.kind === 'and' ? 'always' : 'never';
+      return one.of
+        .map((part) => (part.kind === 'and' || part.kind === 'or' ? `(${inWords(part)})` : inWords(part)))
+        .join(` ${one.kind} `);
+    case 'not':
+      return one.of.kind === 'test' ? testedWords(one.of, true) : `not (${inWords(one.of)})`;
+    case 'test':
+      return testedWords(one, false);
     case 'literal':
-      return text.text === '' ? 'nothing' : JSON.stringify(text.text);
+      return one.text === '' ? 'nothing' : JSON.stringify(one.text);
     case 'field':
-      return text.field === 'agent' ? 'user agent' : text.field;
+      return one.field === 'agent' ? 'user agent' : one.field;
     case 'argument':
-      return `argument ${text.name}`;
+      return `argument ${one.name}`;
     case 'joined':
-      return text.of.map(textWords).join(' ');
+      return one.of.map(inWords).join(' ');
     case 'lower':
-      return `${textWords(text.of)} in lower case`;
     case 'decoded':
-      return `decoded ${textWords(text.of)}`;
     case 'normal':
-      return textWords(text.of);
+      return CHANGES[one.kind].words(inWords(one.of));
     case 'captured':
-      return `group ${text.group} of ${text.test.value} in ${textWords(text.of)}`;
+      return `group ${one.group} of ${one.test.value} in ${inWords(one.of)}`;
     case 'choice': {
-      const rows = text.rows.map(({ when, text: chosen }) => `${textWords(chosen)} if ${conditionWords(when)}`);
-      return `(${[...rows, textWords(text.otherwise)].join(', else ')})`;
+      const rows = one.rows.map(({ when, text }) => `${inWords(text)} if ${inWords(when)}`);
+      return `(${[...rows, inWords(one.otherwise)].join(', else ')})`;
     }
     case 'missing':
-      return text.what;
+      return one.what;
   }
 }

@@ -50,7 +50,7 @@ function matched(statement: TreeEntry, value: string | undefined, by: string): a
   const test = ask.testNamed(by, value ?? '');
   if (test === undefined) return ask.missing(`the position ${by}`);
   if (value === undefined) return ask.missing('a text that is known only once Terraform has evaluated it');
-  let text = fieldOf(at(statement, 'field_to_match'));
+  let text = textOf(at(statement, 'field_to_match'));
   const transformations = [...listAt(statement, 'text_transformation')]
     .map((one) => ({ priority: Number(textAt(one, 'priority') ?? 0), type: textAt(one, 'type') ?? 'NONE' }))
     .sort((a, b) => a.priority - b.priority);
@@ -61,35 +61,25 @@ function matched(statement: TreeEntry, value: string | undefined, by: string): a
   return ask.tested(text, test);
 }
 
-function fieldOf(field: TreeEntry | undefined): ask.RequestText {
-  const has = (name: string) => isThere(at(field, name));
-  if (has('uri_path')) return ask.fieldText('path');
-  if (has('method')) return ask.fieldText('method');
-  if (has('query_string')) return ask.fieldText('query');
-  if (has('single_query_argument')) return ask.argumentText(textAt(field, 'single_query_argument', 'name') ?? '');
-  if (has('single_header')) return headerText(textAt(field, 'single_header', 'name') ?? '');
-  const [kind = 'a part of a request'] = namesIn(field);
-  return ask.missing(kind === 'cookies' ? 'a cookie' : kind.replaceAll('_', ' '));
-}
-
-const CUSTOM: Readonly<Record<string, ask.RequestField>> = {
+const FIELDS: Readonly<Record<string, ask.RequestField>> = {
   ip: 'client',
   forwarded_ip: 'client',
+  method: 'method',
   http_method: 'method',
   uri_path: 'path',
   query_string: 'query',
 };
 
-/** Several values together. */
-export function keyOfCustom(keys: readonly TreeEntry[]): LimitKey {
-  const texts = keys.map((key): ask.RequestText => {
-    const [kind = ''] = namesIn(key);
-    if (kind === 'header') return headerText(textAt(key, 'header', 'name') ?? '');
-    if (kind === 'query_argument') return ask.argumentText(textAt(key, 'query_argument', 'name') ?? '');
-    const field = CUSTOM[kind];
-    return field === undefined
-      ? ask.missing(kind === 'cookie' ? 'a cookie' : kind.replaceAll('_', ' '))
-      : ask.fieldText(field);
-  });
-  return keyOfTexts(keys.map((key) => [...key.fields.keys()].join()).join(', '), texts);
+/** What `field_to_match` or a custom key names. */
+function textOf(part: TreeEntry | undefined): ask.RequestText {
+  const [kind = 'a part of a request'] = namesIn(part);
+  const field = FIELDS[kind];
+  if (field !== undefined) return ask.fieldText(field);
+  if (/^(?:single_)?query_argument$/.test(kind)) return ask.argumentText(textAt(part, kind, 'name') ?? '');
+  if (/^(?:single_)?header$/.test(kind)) return headerText(textAt(part, kind, 'name') ?? '');
+  return ask.missing(/^cookies?$/.test(kind) ? 'a cookie' : kind.replaceAll('_', ' '));
 }
+
+/** Several values together. */
+export const keyOfCustom = (keys: readonly TreeEntry[]): LimitKey =>
+  keyOfTexts(keys.map((key) => [...key.fields.keys()].join()).join(', '), keys.map(textOf));

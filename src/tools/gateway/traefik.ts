@@ -7,7 +7,7 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
 import { durationOf } from './duration.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
-import { filtersOf, reachOfRule, reachOfRules } from './kubernetes.js';
+import { filtersOf, reachOfIngress, reachOfRoute } from './kubernetes.js';
 import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { traefikReach } from './traefik-rule.js';
 
@@ -20,10 +20,8 @@ interface Middleware {
 
 interface Router {
   readonly name: string;
-  readonly rule: TreeEntry | undefined;
-  /** Of objects of Kubernetes, in place of a rule. */
-  readonly reach?: Reach;
-  readonly priority?: number | undefined;
+  readonly reach: Reach;
+  readonly priority: number;
   readonly isEntryPoint?: boolean;
   /** Empty: all. */
   readonly entryPoints?: readonly string[];
@@ -43,8 +41,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
       for (const route of listAt(root, 'spec', 'routes'))
         routers.push({
           name: `${textAt(root, 'metadata', 'name')}, ${textAt(route, 'match')}`,
-          rule: at(route, 'match'),
-          priority: numberAt(route, 'priority'),
+          ...ruledBy(textAt(route, 'match'), route),
           entryPoints: namesIn(at(root, 'spec', 'entryPoints')),
           middlewares: namesIn(at(route, 'middlewares'), namespace),
         });
@@ -53,8 +50,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
       for (const [name, router] of at(root, 'http', 'routers')?.fields ?? [])
         routers.push({
           name,
-          rule: at(router, 'rule'),
-          priority: numberAt(router, 'priority'),
+          ...ruledBy(textAt(router, 'rule'), router),
           entryPoints: namesIn(at(router, 'entryPoints')),
           middlewares: namesIn(at(router, 'middlewares')),
         });
@@ -63,7 +59,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
           name: `entry point ${name}`,
           isEntryPoint: true,
           entryPoints: [name],
-          rule: undefined,
+          ...ruledBy(undefined, point),
           middlewares: namesIn(at(point, 'http', 'middlewares')),
         });
     }
@@ -81,18 +77,16 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
     );
   const table = routers
     .filter(({ isEntryPoint }) => !isEntryPoint)
-    .map((router) => ({
-      rank: router.priority ?? textAt(router.rule)?.length ?? rankOf(router.reach),
-      router,
-      own: of(router),
-    }))
-    .sort((a, b) => b.rank - a.rank)
-    .map(({ router, own }) => ({
-      ...(router.reach ?? traefikReach(textAt(router.rule))),
-      limiters: [...before(router).flatMap(of), ...own],
-    }));
+    .sort((a, b) => b.priority - a.priority)
+    .map((router) => ({ ...router.reach, limiters: [...before(router), router].flatMap(of) }));
   if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
 }
+
+/** By default a rule has the priority of its length. */
+const ruledBy = (rule: string | undefined, router: TreeEntry) => ({
+  reach: traefikReach(rule),
+  priority: numberAt(router, 'priority') ?? rule?.length ?? 0,
+});
 
 /** An Ingress names middlewares in an annotation, an HTTPRoute in a filter of a rule. */
 function routersOf(root: TreeEntry): Router[] {
@@ -103,11 +97,11 @@ function routersOf(root: TreeEntry): Router[] {
   const annotated = annotation('middlewares');
   if (annotated !== undefined || textAt(root, 'kind') === 'Ingress') {
     const [middlewares, entryPoints] = [namesIn(annotated), namesIn(annotation('entrypoints'))];
-    const own = rules.map(reachOfRule);
+    const own = rules.map(reachOfIngress);
     return (own.length > 0 ? own : [{ hosts: [], paths: [] }]).map((reach) => ({
       name,
-      rule: undefined,
       reach,
+      priority: lengthOf(reach),
       entryPoints,
       middlewares,
     }));
@@ -115,9 +109,9 @@ function routersOf(root: TreeEntry): Router[] {
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
   return rules.map((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
-    const reach = reachOfRules(root, [rule]);
+    const reach = reachOfRoute(root, rule);
     const title = [name, ...reach.paths.slice(0, 1).map(({ value }) => value)].join(', ');
-    return { name: title, rule: undefined, reach, middlewares };
+    return { name: title, reach, priority: lengthOf(reach), middlewares };
   });
 }
 
@@ -238,7 +232,7 @@ function readMiddleware(
       found.limiter(config, {
         name,
         where: router.isEntryPoint ? router.name : `router ${router.name}`,
-        ...(router.reach ?? traefikReach(textAt(router.rule))),
+        ...router.reach,
         key,
         counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
         limit,
@@ -289,6 +283,6 @@ function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
       : everyone;
 }
 
-/** As long as the rule that Traefik makes of it. */
-const rankOf = (reach: Reach | undefined) =>
-  [...(reach?.hosts ?? []), ...(reach?.paths ?? []).slice(0, 1).map(({ value }) => value)].join('').length;
+/** Of the rule that Traefik makes of it. */
+const lengthOf = ({ hosts, paths }: Reach) =>
+  [...hosts, ...paths.slice(0, 1).map(({ value }) => value)].join('').length;

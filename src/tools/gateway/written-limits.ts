@@ -5,7 +5,7 @@
 import { bySpecificity, type FoundLimiter, type GatewayLimits, type LimitedRoute } from './found.js';
 import { covers, hostPaths, likeness } from './limit-pairs.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
-import { conditionWords, type ValueTest } from './request-condition.js';
+import { inWords, type ValueTest } from './request-condition.js';
 
 export interface WrittenLimit {
   readonly name: string;
@@ -33,8 +33,8 @@ export interface Dialect {
   /** Its name also says the format. */
   readonly file: string;
   readonly write: (routes: readonly WrittenRoute[], limits: readonly WrittenLimit[]) => string;
-  /** Why it has no words for a limit. */
-  readonly lacks: (limit: WrittenLimit) => string | undefined;
+  /** Why it has no words for a limit; absent: it has some for all. */
+  readonly lacks?: (limit: WrittenLimit) => string | undefined;
   /** Whether instances share the count of such a key; by default each has its own. */
   readonly isShared?: (key: string) => boolean;
 }
@@ -50,7 +50,7 @@ export function writtenIn(dialect: Dialect, gateway: GatewayLimits, replicas: nu
   const limits = new Map<FoundLimiter, WrittenLimit>();
   for (const limiter of gateway.limiters) {
     const limit = limitOf(limiter, uniqueName(limiter.name, [...limits.values()]), dialect, replicas);
-    const why = typeof limit === 'string' ? limit : dialect.lacks(limit);
+    const why = typeof limit === 'string' ? limit : dialect.lacks?.(limit);
     if (typeof limit === 'string' || why !== undefined) left.push(`${limiter.name}, ${limiter.where}: ${why}`);
     else limits.set(limiter, limit);
   }
@@ -72,7 +72,7 @@ function limitOf(limiter: FoundLimiter, name: string, { isShared }: Dialect, rep
   if (reach === 'unknown') return 'the files do not say which requests meet it';
   if (counts !== 'requests' && counts !== 'concurrency') return `it counts ${counts}`;
   if (key === undefined) return `its key is ${limiter.key.lacks ?? limiter.key.text}`;
-  if (asked.length > 0) return `it depends on a condition: ${asked.map(conditionWords).join(' and ')}`;
+  if (asked.length > 0) return `it depends on a condition: ${asked.map(inWords).join(' and ')}`;
   const instances = isShared?.(key) === true ? 1 : replicas;
   const share = (n: number) => n && Math.max(1, Math.round(n / instances));
   const perMs = (paceOf(limiter) ?? 0) / instances;

@@ -51,7 +51,6 @@ function middleware({ name, perMs, atOnce, held, key }: WrittenLimit): string {
 
 export const traefik: Dialect = {
   file: 'traefik.yaml',
-  lacks: () => undefined,
   write(routes, limits) {
     const routers = routes.flatMap((route, i) => {
       const match = ruleOf(route);

@@ -53,7 +53,6 @@ const server = (lines: readonly string[], routes: readonly WrittenRoute[]) => [
 
 export const nginx: Dialect = {
   file: 'nginx.conf',
-  lacks: () => undefined,
   write(routes, limits) {
     const others = routes.filter((route) => route.hosts.length === 0);
     const ofHost = (host: string) => {

@@ -7,9 +7,9 @@ import {
   ALWAYS,
   allHold,
   argumentText,
-  conditionWords,
   equalTo,
   fieldText,
+  inWords,
   type LoggedRequest,
   missing,
   not,
@@ -271,7 +271,7 @@ it.each([
   [not(allHold(post, missing('a cookie'))), 'not (method is POST (case ignored) and a cookie)'],
   [allHold(post, oneHolds(missing('a'), missing('b'))), 'method is POST (case ignored) and (a or b)'],
 ])('%# in words: %s', (condition, words) => {
-  expect(conditionWords(condition)).toBe(words);
+  expect(inWords(condition)).toBe(words);
 });
 
 const skip = (expression: string, of: string) =>

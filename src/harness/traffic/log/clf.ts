@@ -10,7 +10,7 @@ import { isIP } from 'node:net';
 import { addressOf } from './address.js';
 import { isRequestLine, isStatus, nearlyAll } from './custom-layout.js';
 import { readClf, readDate } from './instant.js';
-import { type Cutter, Field, type Layout, type Recognise } from './layout.js';
+import { type Cutter, type Field, type Fields, fieldsOf, fieldsWhere, type Layout, type Recognise } from './layout.js';
 import type { Warning } from './log-options.js';
 
 const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', 'forwarded'];
@@ -37,11 +37,7 @@ export const addressAndTime: Recognise = ({ lines }) => {
   return {
     ...layout,
     names,
-    cutter: (wanted, fields) =>
-      layout.cutter(
-        wanted.filter((name) => names.includes(name)),
-        fields.filter((_, i) => names.includes(wanted[i]!)),
-      ),
+    cutter: (fields) => layout.cutter(fieldsWhere(fields, (name) => names.includes(name))),
     known: { ...layout.known, warning },
   };
 };
@@ -60,8 +56,9 @@ function missingFields(format: string, missing: readonly string[]): Warning {
 
 function fieldsIn(lines: readonly Buffer[], format: 'common' | 'combined') {
   const names = REQUIRED[format];
-  const fields = names.map(() => new Field());
-  const cutter = new ClfCutter(names, fields);
+  const wanted = fieldsOf(names);
+  const fields = [...wanted.values()];
+  const cutter = new ClfCutter(wanted);
   const found: boolean[][] = [];
   const sizes: string[] = [];
   let requests = 0;
@@ -108,7 +105,7 @@ function clfLayout(format: string, lines: readonly Buffer[]): Layout {
     names: ['client', 'user', 'time', ...(format === 'common' ? TAIL.slice(0, 3) : TAIL)],
     lines,
     readsTime: true,
-    cutter: (names, fields) => new ClfCutter(names, fields),
+    cutter: (fields) => new ClfCutter(fields),
     known: {
       time: 'time',
       timeFrom: 'the bracketed timestamp',
@@ -129,12 +126,11 @@ class ClfCutter implements Cutter {
   readonly #when: Field | undefined;
   readonly #tail: readonly (Field | undefined)[];
 
-  constructor(names: readonly string[], fields: readonly Field[]) {
-    const fieldOf = (name: string) => fields[names.indexOf(name)];
-    this.#client = fieldOf('client');
-    this.#user = fieldOf('user');
-    this.#when = fieldOf('time');
-    const tail = TAIL.map(fieldOf);
+  constructor(fields: Fields) {
+    this.#client = fields.get('client');
+    this.#user = fields.get('user');
+    this.#when = fields.get('time');
+    const tail = TAIL.map((name) => fields.get(name));
     this.#tail = tail.slice(0, tail.findLastIndex((field) => field !== undefined) + 1);
   }
 

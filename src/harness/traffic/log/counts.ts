@@ -19,8 +19,8 @@ export const counts: Recognise = ({ lines, options: { spreadMs = 0 } }, isNamed)
     names: ['line', 'count'],
     lines,
     readsTime: true,
-    cutter: (names, fields) => {
-      const count = fields[names.indexOf('count')];
+    cutter: (fields) => {
+      const count = fields.get('count');
       const cutter = {
         unixMs: -intervalMs,
         cut: (bytes: Buffer, from: number, to: number) => {

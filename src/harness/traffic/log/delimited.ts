@@ -6,7 +6,7 @@ import { Failure } from '../../../core/schema/failure.js';
 import { roleNames } from './column-names.js';
 import { datedIn, isFullDate, timeFieldsIn, usualIn } from './columns.js';
 import { isAddress, isMethod, isStatus, nearlyAll } from './custom-layout.js';
-import type { Cutter, Field, KnownFields, Layout, Recognise, Role } from './layout.js';
+import type { Cutter, Fields, KnownFields, Layout, Recognise, Role } from './layout.js';
 import { LineCutter } from './lines.js';
 import type { Warning } from './log-options.js';
 import { RowCutter, RowScanner } from './rows.js';
@@ -213,8 +213,9 @@ function tableLayout(
     noun: 'column',
     names,
     lines: rows.map(({ bytes }) => bytes),
-    cutter: (wanted, fields) => {
-      const columns = wanted.map((name) => names.indexOf(name));
+    cutter: (named) => {
+      const fields = [...named.values()];
+      const columns = [...named.keys()].map((name) => names.indexOf(name));
       const scanner = new RowScanner(delimiter, joinsMs);
       let isScanned = false;
       return {
@@ -260,7 +261,7 @@ export function directives(format: string, directive: string): Recognise {
       noun: 'field',
       names: [...new Set(names)],
       lines,
-      cutter: (wanted, fields) => directiveCutter(format, wanted, fields, first),
+      cutter: (fields) => directiveCutter(format, fields, first),
     };
   };
 }
@@ -270,14 +271,10 @@ function namesIn(line: Buffer): readonly string[] | undefined {
   return list ? list.split(/[ \t]+/) : undefined;
 }
 
-function directiveCutter(
-  format: string,
-  wanted: readonly string[],
-  fields: readonly Field[],
-  first: readonly string[],
-): Cutter {
+function directiveCutter(format: string, named: Fields, first: readonly string[]): Cutter {
   const [blanks, tabs] = [new RowScanner(' '), new RowScanner('\t')];
-  const placesIn = (all: readonly string[]) => wanted.map((name) => all.indexOf(name));
+  const fields = [...named.values()];
+  const placesIn = (all: readonly string[]) => [...named.keys()].map((name) => all.indexOf(name));
   let names = first;
   let places = placesIn(first);
   return {

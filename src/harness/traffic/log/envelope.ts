@@ -4,7 +4,7 @@
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|
 
 import { isObject, textIn } from './json.js';
-import { Field, type Layout, mostly } from './layout.js';
+import { Field, fieldsWhere, type Layout, mostly } from './layout.js';
 import { everyLine, messageCutter } from './pattern.js';
 
 const ISO = '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:Z|UTC|[+-]\\d\\d:?\\d\\d))?';
@@ -66,9 +66,9 @@ export function enveloped(one: Envelope, inner: Layout, lines: readonly Buffer[]
     envelope: inner.envelope === undefined ? one.name : `${inner.envelope} in ${one.name}`,
     names: [...inner.names, ...(one.pattern.source.includes('<time>') ? [ENVELOPE_TIME] : [])],
     lines,
-    cutter: (names, fields) => {
-      const within = inner.cutter(names, fields);
-      const envelopeTime = fields[names.indexOf(ENVELOPE_TIME)];
+    cutter: (fields) => {
+      const within = inner.cutter(fields);
+      const envelopeTime = fields.get(ENVELOPE_TIME);
       let held: Buffer | undefined;
       return {
         get unixMs() {
@@ -99,16 +99,13 @@ export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
     }),
   );
   if (found === undefined) return undefined;
-  const pattern = new RegExp(`${found.pattern.source}(?<text>.*)$`, 's');
+  const pattern = new RegExp(`${found.pattern.source}(?<message>.*)$`, 's');
   return {
     format: 'syslog',
     noun: 'field',
     names: ['time', 'host', 'program', 'client', 'user', 'message'],
     lines,
-    cutter: (names, fields) => {
-      const groups = names.map((name) => (name === 'message' ? 'text' : name));
-      return messageCutter(pattern, 'not a line of the format syslog', groups, fields);
-    },
+    cutter: (fields) => messageCutter(pattern, 'not a line of the format syslog', fields),
     known: {
       time: 'time',
       fields: { client: 'client' },
@@ -138,17 +135,12 @@ export function jsonEnveloped(objects: Layout, field: string, inner: Layout): La
     envelope: objects.format === 'ndjson' ? 'json' : objects.format,
     names: [...inner.names, ...objects.names.filter((name) => !inner.names.includes(name))],
     lines: objects.lines,
-    cutter: (names, fields) => {
-      const line = new Field();
-      const outer = names.map((name) => !inner.names.includes(name));
-      const outerCutter = objects.cutter(
-        [field, ...names.filter((_, i) => outer[i])],
-        [line, ...fields.filter((_, i) => outer[i])],
-      );
-      const innerCutter = inner.cutter(
-        names.filter((_, i) => !outer[i]),
-        fields.filter((_, i) => !outer[i]),
-      );
+    cutter: (fields) => {
+      const isInner = (name: string) => inner.names.includes(name);
+      const outer = fieldsWhere(fields, (name) => !isInner(name));
+      const line = outer.get(field) ?? new Field();
+      const outerCutter = objects.cutter(new Map([...outer, [field, line]]));
+      const innerCutter = inner.cutter(fieldsWhere(fields, isInner));
       return {
         get unixMs() {
           return innerCutter.unixMs;

@@ -3,7 +3,7 @@
 //   {"ts":1446249504.427,"request":{"remote_ip":"192.0.2.1"}}          fields ts, request, request.remote_ip
 //
 // JSON.parse would round `1446249504427123456`; a time must keep its digits. Structure is checked, the spelling of unused values is not.
-import { type Cutter, Field, type KnownFields, type Layout } from './layout.js';
+import { type Cutter, Field, type Fields, type KnownFields, type Layout } from './layout.js';
 
 export class JsonWalk {
   #bytes: Buffer = Buffer.alloc(0);
@@ -184,7 +184,7 @@ export function isObject(line: Buffer): boolean {
 
 export function textIn(line: Buffer, name: string): string | undefined {
   const field = new Field();
-  const reason = jsonCutter([name], [field]).cut(line, 0, line.length);
+  const reason = jsonCutter(new Map([[name, field]])).cut(line, 0, line.length);
   return reason !== undefined || field.isMissing ? undefined : field.text();
 }
 
@@ -199,9 +199,10 @@ export function jsonLayout(format: string, objects: readonly Buffer[], known: Kn
   };
 }
 
-function jsonCutter(names: readonly string[], fields: readonly Field[]): Cutter {
+function jsonCutter(named: Fields): Cutter {
   const walk = new JsonWalk();
-  const wanted = names.map((name) => new WantedField(name));
+  const fields = [...named.values()];
+  const wanted = [...named.keys()].map((name) => new WantedField(name));
   return {
     cut: (bytes, from, to) => {
       if (!locate(walk, bytes, from, to, wanted)) return 'not one JSON object';

@@ -38,6 +38,17 @@ export class Field {
   }
 }
 
+export type Fields = ReadonlyMap<string, Field>;
+
+export function fieldsOf(names: readonly string[]): Fields {
+  return new Map(names.map((name) => [name, new Field()]));
+}
+
+/** Those for which it holds. */
+export function fieldsWhere(fields: Fields, holds: (name: string) => boolean): Fields {
+  return new Map([...fields].filter(([name]) => holds(name)));
+}
+
 export interface Cutter {
   /** Sets every wanted field. Returns the reason if the line is not of the format; '' for a comment. */
   cut(bytes: Buffer, from: number, to: number): string | undefined;
@@ -54,8 +65,8 @@ export interface Layout {
   readonly noun: 'column' | 'field';
   readonly names: readonly string[];
   readonly lines: readonly Buffer[];
-  /** Makes a cutter that sets `fields[i]` to the field `names[i]`. */
-  cutter(names: readonly string[], fields: readonly Field[]): Cutter;
+  /** Makes a cutter that sets these fields, by their names. */
+  cutter(fields: Fields): Cutter;
   /** Whether its cutters parse the known time themselves: no line is valid without it. */
   readonly readsTime?: boolean;
   readonly known?: KnownFields;
@@ -121,7 +132,7 @@ export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): b
 
 export function valuesOf(layout: Layout, name: string): string[] {
   const field = new Field();
-  const cutter = layout.cutter([name], [field]);
+  const cutter = layout.cutter(new Map([[name, field]]));
   const values: string[] = [];
   for (const line of layout.lines) {
     field.clear();

@@ -176,7 +176,7 @@ function withMissing(layout: Layout): Layout {
 }
 
 function matches(layout: Layout): number {
-  const cutter = layout.cutter([], []);
+  const cutter = layout.cutter(new Map());
   return layout.lines.filter((line) => cutter.cut(line, 0, line.length) === undefined).length;
 }
 

@@ -6,7 +6,16 @@
 // blank and a sign, as ` [`, may hold blanks; any other none. `$_` matches anything. Text after the end is ignored.
 import { firstAddressIn } from './address.js';
 import { isFullDate, timeFieldsIn } from './columns.js';
-import { type Cutter, Field, type KnownFields, type Layout, mostly, type Recognise } from './layout.js';
+import {
+  type Cutter,
+  type Field,
+  type Fields,
+  fieldsOf,
+  type KnownFields,
+  type Layout,
+  mostly,
+  type Recognise,
+} from './layout.js';
 import type { Warning } from './log-options.js';
 
 /** Recognition requires the whole template; reading requires it only up to the time. */
@@ -25,8 +34,8 @@ export function amongOthers(format: string, text: string, known?: KnownFields): 
     const parts = partsOf(text);
     return {
       ...layout,
-      cutter: (names, fields) => {
-        const { cut } = templateCutter(format, parts, parts.length, names, fields);
+      cutter: (fields) => {
+        const { cut } = templateCutter(format, parts, parts.length, fields);
         return { cut: (bytes, from, to) => (cut(bytes, from, to) === undefined ? undefined : '') };
       },
     };
@@ -47,7 +56,7 @@ export function templateLayout(
     noun: 'field',
     names,
     lines,
-    cutter: (wanted, fields) => templateCutter(format, parts, upToTime, wanted, fields),
+    cutter: (fields) => templateCutter(format, parts, upToTime, fields),
     known: {
       time: 'time',
       ...known,
@@ -57,10 +66,12 @@ export function templateLayout(
 }
 
 function isWhole(layout: Layout): (line: Buffer) => boolean {
-  const [time, last, status] = [new Field(), new Field(), new Field()];
-  const cutter = layout.cutter(['time', layout.names.at(-1)!, 'status'], [time, last, status]);
+  const wanted = ['time', layout.names.at(-1)!, 'status'];
+  const fields = fieldsOf(wanted);
+  const [time, last, status] = wanted.map((name) => fields.get(name)!) as [Field, Field, Field];
+  const cutter = layout.cutter(fields);
   return (line) => {
-    for (const field of [time, last, status]) field.clear();
+    for (const field of fields.values()) field.clear();
     const reason = cutter.cut(line, 0, line.length);
     const hasStatus = status.isMissing || STATUS.test(status.text());
     return reason === undefined && !last.isMissing && !time.isMissing && hasStatus && isFullDate(time.text(), true);
@@ -109,17 +120,11 @@ function literal(text: string): string {
 }
 
 /** Each part matches where the previous one ended, up to the last one wanted: linear time. @param needed parts that a line must have */
-function templateCutter(
-  format: string,
-  parts: readonly Part[],
-  needed: number,
-  wanted: readonly string[],
-  fields: readonly Field[],
-): Cutter {
-  const last = Math.max(needed, parts.findLastIndex(({ name }) => wanted.includes(name)) + 1);
+function templateCutter(format: string, parts: readonly Part[], needed: number, fields: Fields): Cutter {
+  const last = Math.max(needed, parts.findLastIndex(({ name }) => fields.has(name)) + 1);
   const matched = parts.slice(0, last).map(({ name, source }) => ({
     pattern: new RegExp(source, 'sy'),
-    own: fields.filter((_, i) => wanted[i] === name),
+    own: fields.get(name),
   }));
   return {
     cut: (bytes, from, to) => {
@@ -130,7 +135,7 @@ function templateCutter(
         const value = pattern.exec(text)?.[1];
         if (value === undefined) return i < needed ? `not a line of the format ${format}` : undefined;
         at = pattern.lastIndex;
-        for (const field of own) field.set(bytes, from + at - value.length, from + at);
+        own?.set(bytes, from + at - value.length, from + at);
       }
       return undefined;
     },
@@ -157,15 +162,13 @@ export function logfmt(isTimed: boolean): Recognise {
   };
 }
 
-function logfmtCutter(names: readonly string[], fields: readonly Field[]): Cutter {
+function logfmtCutter(fields: Fields): Cutter {
   return {
     cut: (bytes, from, to) => {
       let pairs = 0;
       for (const [, name = '', written = ''] of bytes.toString('utf8', from, to).matchAll(PAIR)) {
         pairs++;
-        if (!names.includes(name)) continue;
-        const value = written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/g, '$1') : written;
-        for (const [i, wanted] of names.entries()) if (wanted === name) fields[i]!.setText(value);
+        fields.get(name)?.setText(written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/g, '$1') : written);
       }
       return pairs === 0 ? 'no name=value in it' : undefined;
     },
@@ -197,7 +200,7 @@ export const timedLines: Recognise = ({ lines }, isNamed) => {
     noun: 'field',
     names: ['time', 'client', 'text'],
     lines,
-    cutter: (names, fields) => messageCutter(shape, 'no time where the other lines have it', names, fields),
+    cutter: (fields) => messageCutter(shape, 'no time where the other lines have it', fields),
     known: {
       time: 'time',
       timeFrom: 'the time in each line',
@@ -224,21 +227,16 @@ export function everyLine(choice: string): Warning {
 
 const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;
 
-/** The groups of a pattern as fields; `client` is the first address, `user` the user in the group `text`. */
-export function messageCutter(
-  pattern: RegExp,
-  reason: string,
-  names: readonly string[],
-  fields: readonly Field[],
-): Cutter {
+/** The groups of a pattern as fields; `client` is the first address, `user` the user in the group `text` or `message`. */
+export function messageCutter(pattern: RegExp, reason: string, fields: Fields): Cutter {
   return {
     cut: (bytes, from, to) => {
       const groups = pattern.exec(bytes.toString('latin1', from, to))?.groups;
       if (groups === undefined) return reason;
-      const text = groups['text'] ?? '';
-      for (const [i, name] of names.entries()) {
+      const text = groups['text'] ?? groups['message'] ?? '';
+      for (const [name, field] of fields) {
         const value = name === 'client' ? firstAddressIn(text) : name === 'user' ? USER.exec(text)?.[1] : groups[name];
-        if (value !== undefined) fields[i]!.setText(value, 'latin1');
+        if (value !== undefined) field.setText(value, 'latin1');
       }
       return undefined;
     },

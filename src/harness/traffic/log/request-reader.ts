@@ -12,7 +12,7 @@ export class RequestReader implements LineReader {
   readonly time: TimeReader;
   readonly #intake: Intake;
   readonly #cutter: Cutter;
-  readonly #fields: Field[] = [];
+  readonly #fields: readonly Field[];
   readonly #when: Field | undefined;
   readonly #clock: Field | undefined;
   readonly #count: Field | undefined;
@@ -29,13 +29,10 @@ export class RequestReader implements LineReader {
   readonly #joined = Buffer.alloc(128);
 
   constructor(layout: Layout, { time, count, cost, key, also, where }: Columns, intake: Intake) {
-    const names: string[] = [];
+    const fields = new Map<string, Field>();
     const fieldOf = (name: string): Field => {
-      const index = names.indexOf(name);
-      if (index >= 0) return this.#fields[index]!;
-      names.push(name);
-      const field = new Field();
-      this.#fields.push(field);
+      const field = fields.get(name) ?? new Field();
+      fields.set(name, field);
       return field;
     };
     const textOf = (wanted: Wanted) => new FieldText(fieldOf(wanted.name), wanted.extract);
@@ -53,7 +50,8 @@ export class RequestReader implements LineReader {
     if (known?.totals !== undefined && count === known.count) {
       this.#totals = new Totals(fieldOf(known.totals.series), key === undefined, known.totals.all);
     }
-    this.#cutter = layout.cutter(names, this.#fields);
+    this.#cutter = layout.cutter(fields);
+    this.#fields = [...fields.values()];
     this.#noTime = `no time in ${layout.noun} ${time.names.join(' and ')}`;
     this.#noCount = `no whole number in ${inWords(layout, count ?? '')}`;
     this.#noCost = `no whole number in ${cost.map((name) => inWords(layout, name)).join(' or ')}`;

@@ -10,9 +10,9 @@ export class RowScanner {
   fields = 0;
   readonly #delimiter: number;
   readonly #joinsMs: boolean;
-  #from = new Int32Array(64);
-  #to = new Int32Array(64);
-  #quoted = new Uint8Array(64);
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
+  readonly #quoted: boolean[] = [];
   #bytes: Buffer = Buffer.alloc(0);
 
   /** @param joinsMs whether `10:05:03,123` is one field in spite of the delimiter, as log4j and Python's logging write a time */
@@ -33,7 +33,7 @@ export class RowScanner {
       if (isContinued || (at < to && bytes[at] === QUOTE)) {
         const start = isContinued ? at : at + 1;
         const close = closingQuote(bytes, start, to);
-        this.#add(start, close, 1);
+        this.#add(start, close, true);
         if (close === to) return 'open';
         at = this.#delimiter === SPACE ? close + 1 : skipSpaces(bytes, close + 1, to);
         if (at < to && bytes[at] !== this.#delimiter) state = 'broken';
@@ -41,7 +41,7 @@ export class RowScanner {
       } else {
         const start = at;
         at = this.#fieldEnd(bytes, at, to);
-        this.#add(start, at, 0);
+        this.#add(start, at, false);
       }
     } while (at++ < to);
     return state;
@@ -56,7 +56,7 @@ export class RowScanner {
   }
 
   isQuoted(index: number): boolean {
-    return this.#quoted[index] === 1;
+    return this.#quoted[index]!;
   }
 
   text(index: number): string {
@@ -76,21 +76,11 @@ export class RowScanner {
     else into.set(bytes, from, to);
   }
 
-  #add(from: number, to: number, quoted: 0 | 1): void {
+  #add(from: number, to: number, isQuoted: boolean): void {
     const index = this.fields++;
-    if (index === this.#from.length) this.#grow();
     this.#from[index] = from;
     this.#to[index] = to;
-    this.#quoted[index] = quoted;
-  }
-
-  #grow(): void {
-    const [from, to, quoted] = [this.#from, this.#to, this.#quoted];
-    const length = 2 * from.length;
-    [this.#from, this.#to, this.#quoted] = [new Int32Array(length), new Int32Array(length), new Uint8Array(length)];
-    this.#from.set(from);
-    this.#to.set(to);
-    this.#quoted.set(quoted);
+    this.#quoted[index] = isQuoted;
   }
 
   #fieldEnd(bytes: Buffer, from: number, to: number): number {
