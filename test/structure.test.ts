@@ -105,7 +105,19 @@ describe('lines', () => {
   });
 });
 
+/** Verbs with which a title would begin that only a `describe` completes. */
+const verbs =
+  'is|are|was|has|have|does|do|can|may|must|cannot|says|tells|takes|gives|shows|lists|refuses|holds|keeps|goes|finds|ends|leaves|begins|decides|sends|lets|reads|runs|passes|follows|fails|opens|draws|asks|admits|serves|makes|stays|changes|knows|brings|stops|judges|moves|needs|adds|comes|compares|throws|agrees|prints|counts the|counts as';
+
 describe('tests', () => {
+  it('a title reads alone: it does not begin with a verb', () => {
+    const begun = new RegExp(`(?:\\bit(?:\\.\\w+)*|\\))\\(\\s*['"\`](?:${verbs})\\b.*`, 'g');
+    expectNone(
+      tests.flatMap((path) => [...textOf(path).matchAll(begun)].map(([title]) => `${path}: ${title.trim()}`)),
+      'Name the subject in the title: a failing log shows it alone.',
+    );
+  });
+
   it('a short one needs Node alone: programs and servers of others are for *.long.test.ts', () => {
     expectNone(
       tests.filter(
@@ -327,7 +339,7 @@ describe('files and imports', () => {
     expect(versions.map((version) => Number.parseInt(version, 10))).toEqual([12, 13]);
   });
 
-  it('names what each package is for that it ships or depends on', () => {
+  it('src/README.md names what each package is for that the project ships or depends on', () => {
     const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(textOf('package.json'));
     const imported = files.flatMap(valueImportsOf).filter((to) => !/^(src\/|node:)/.test(to));
     const shipped = imported.map((to) => to.match(/^(@[^/]+\/)?[^/]+/)![0]);

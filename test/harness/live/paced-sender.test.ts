@@ -8,7 +8,7 @@ import { countsOfModels } from '../../../src/harness/traffic/requests.js';
 import { scenario } from './asking.js';
 
 describe('where in its cycle a request is sent', () => {
-  it('is inside the cycle, away from its edges, where counts matter', () => {
+  it('the window for sends lies inside the cycle, away from its edges', () => {
     const cycles = fc.integer({ min: 10, max: 2_000 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), cycles, (n, cycleMs) => {
@@ -20,7 +20,7 @@ describe('where in its cycle a request is sent', () => {
     );
   });
 
-  it('leaves half of the cycle free while requests are few', () => {
+  it('the window for sends leaves half of the cycle free while requests are few', () => {
     expect(sendWindow(10, 50, 1)).toEqual({ fromMs: 2, lengthMs: 23 });
     expect(sendWindow(10_000, 777, 1)).toEqual({ fromMs: 2, lengthMs: 777 - 2 - 77.7 - 1 });
   });
@@ -76,7 +76,7 @@ async function sentBy(
   return all;
 }
 
-it('keeps the instants of the model where they decide, and cycle and order where cycles do', async () => {
+it('the sender keeps the instants of the model where they decide, and cycle and order where cycles do', async () => {
   const instants = [...scheduleOf(await trafficOf(one, 3), one)].flatMap(({ instants = [] }) => [...instants]);
   const atMs = async (byInstants: boolean) => (await sentBy(undefined, byInstants)).sent.map(([, ms]) => ms - 200);
   const [byInstants, byCycles] = [await atMs(true), await atMs(false)];

@@ -169,7 +169,7 @@ refuses(
   ],
 );
 
-it('says so where every request is left out, or there is none', async () => {
+it('weir recommend says so where every request is left out, or there is none', async () => {
   const one = join(folder, 'one.log');
   writeFileSync(one, `${line('10.0.0.1', 0)}\n`);
   const all = await weir(['recommend', one, '--where', 'client!=10.0.0.1', '--json', '--out', 'none']);
