@@ -42,12 +42,12 @@ const options = {
     'of a log: the field that identifies the client: client, forwarded, user; none: all requests count together',
     OF_LOGS,
   ),
-  logClient: text('of a log: the client to look at (default: the one refused most often)', OF_LOGS),
   time: { ...readingOptions.time, ...OF_LOGS, description: 'of a log: the column with the time, as for weir replay' },
   where: {
     ...readingOptions.where,
     ...OF_LOGS,
-    description: 'of a log: only requests for which it holds, as for weir replay',
+    description:
+      'of a log: only requests for which it holds, as for weir replay; client=203.0.113.9 looks at that client instead of the one refused most often',
   },
   logFormat: text('of a log: its format (default: recognised); or a line as nginx or Apache describe theirs', OF_LOGS),
   timeout: { ...timeout, ...OF_URLS, description: 'how long to wait for an answer, as 5s (default: 10s)' },
@@ -116,10 +116,7 @@ interface Identified {
   readonly answer: Answer;
 }
 
-async function offline(
-  from: string,
-  { logFormat, time, where, key, logClient, limitedStatus }: Given,
-): Promise<Identified> {
+async function offline(from: string, { logFormat, time, where, key, limitedStatus }: Given): Promise<Identified> {
   const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog }, { identifyRecorded }] = await Promise.all([
     import('./access-log.js'),
     import('./answer.js'),
@@ -134,7 +131,6 @@ async function offline(
       time,
       where,
       key,
-      'log-client': logClient,
       'limited-status': limitedStatus,
     });
     const [other] = ofLogs.find(([, value]) => value !== undefined) ?? [];
@@ -144,8 +140,7 @@ async function offline(
     return { found, answer: answerOf(found, RESOLUTION) };
   }
   const log = { format: logFormat, timeColumn: time?.column, timeUnit: time?.unit, where };
-  const options = { log, key, client: logClient, limitedStatus };
-  return answerOfLog(await readAccessLog(from, options), RESOLUTION);
+  return answerOfLog(await readAccessLog(from, { log, key, limitedStatus }), RESOLUTION);
 }
 
 async function live(url: string, given: Given): Promise<Identified> {
