@@ -74,7 +74,7 @@ const Change = exact({
   baseline: Type.Number(),
   delta: Type.Number(),
   'share?': Type.Number({ description: 'Of the baseline; absent for 0.' }),
-  verdict: Type.Enum(['same', 'better', 'worse', 'other'], { description: 'With the tolerance.' }),
+  verdict: Type.Enum(['same', 'better', 'worse', 'other'], { description: 'A change by at most 5 % is the same.' }),
 });
 
 const RunsCompared = exact('Of several runs.', {
@@ -88,10 +88,6 @@ const RunsCompared = exact('Of several runs.', {
     }),
   ),
   baseline: Nullable(run),
-  tolerance: exact('By how much a figure may be worse.', {
-    share: Measure('Of the baseline.'),
-    floor: Measure('In the unit of a figure.'),
-  }),
   figures: Type.Array(
     exact({
       name: Text('The figure.'),

@@ -12,13 +12,6 @@ interface NamedOutcome {
   readonly outcome: Outcome;
 }
 
-export interface Tolerance {
-  /** Allowed worsening as a share of the baseline: 0.05 is 5 %. */
-  readonly share: number;
-  /** Worsening always allowed, in the figure's unit: small numbers vary by large shares. */
-  readonly floor: number;
-}
-
 interface ComparedFigure {
   readonly value: number | undefined;
   /** From the baseline; undefined for the baseline itself, or if a run lacks the figure. */
@@ -42,7 +35,6 @@ interface ComparedRow {
 export interface RunComparison {
   readonly runs: readonly NamedOutcome[];
   readonly baseline: number | undefined;
-  readonly tolerance: Tolerance;
   readonly rows: readonly ComparedRow[];
   readonly worse: readonly {
     readonly run: string;
@@ -52,7 +44,8 @@ export interface RunComparison {
   }[];
 }
 
-const noTolerance: Tolerance = { share: 0, floor: 0 };
+/** A change by at most this share of the baseline counts as the same. */
+const TOLERATED = 0.05;
 
 const broken: Figure = {
   name: 'expectations_broken',
@@ -63,17 +56,14 @@ const broken: Figure = {
 };
 
 /** @param runs at least one @param baseline index of a run; undefined for none */
-export function compareRuns(
-  runs: readonly NamedOutcome[],
-  { baseline, tolerance = noTolerance }: { readonly baseline?: number; readonly tolerance?: Tolerance } = {},
-): RunComparison {
+export function compareRuns(runs: readonly NamedOutcome[], baseline?: number): RunComparison {
   const base = baseline === undefined ? undefined : runs[baseline];
   const rows = [...figures, broken].flatMap((figure): ComparedRow[] => {
     const cells = runs.map(({ outcome }, index): ComparedFigure => {
       const value = figure.of(outcome);
       const basis = base === undefined || index === baseline ? undefined : figure.of(base.outcome);
       if (value === undefined || basis === undefined) return { value };
-      return { value, change: changeOf(figure, basis, value, tolerance) };
+      return { value, change: changeOf(figure, basis, value) };
     });
     if (cells.every(({ value }) => value === undefined)) return [];
     return [{ name: figure.name, label: figure.label, unit: figure.unit, cells }];
@@ -85,14 +75,13 @@ export function compareRuns(
         : [],
     ),
   );
-  return { runs, baseline, tolerance, rows, worse };
+  return { runs, baseline, rows, worse };
 }
 
-/** `|value - base| <= max(share * |base|, floor)` counts as `same`. */
-function changeOf({ worse }: Figure, base: number, value: number, { share, floor }: Tolerance): Change {
+function changeOf({ worse }: Figure, base: number, value: number): Change {
   const delta = value - base;
   const shared = { baseline: base, delta, share: base === 0 ? undefined : delta / Math.abs(base) };
-  if (Math.abs(delta) <= Math.max(share * Math.abs(base), floor)) return { ...shared, verdict: 'same' };
+  if (Math.abs(delta) <= TOLERATED * Math.abs(base)) return { ...shared, verdict: 'same' };
   switch (worse) {
     case 'neither':
       return { ...shared, verdict: 'other' };
@@ -165,10 +154,9 @@ function deltaText({ delta, share }: Change): string {
   return `${sign}${Math.abs(percent) >= 1000 ? number(Math.round(percent)) : percent} %`;
 }
 
-function conclusion({ runs, baseline, tolerance, worse }: RunComparison): string {
+function conclusion({ runs, baseline, worse }: RunComparison): string {
   if (baseline === undefined) return `${counted(runs.length, 'run')} side by side, without a baseline.`;
-  const { share, floor } = tolerance;
-  const tolerated = `Tolerated: ${number(share * 100)} %${floor > 0 ? `, at least ${number(floor)}` : ''}.`;
+  const tolerated = `Tolerated: ${number(TOLERATED * 100)} %.`;
   const name = shownName(runs[baseline]!.name, 60);
   return worse.length === 0
     ? `Nothing is worse than ${name}. ${tolerated}`
@@ -193,7 +181,7 @@ export function comparedRuns({ runs, baseline, rows }: RunComparison): ReportDoc
   });
 }
 
-export function comparisonJson({ runs, baseline, tolerance, rows, worse }: RunComparison): string {
+export function comparisonJson({ runs, baseline, rows, worse }: RunComparison): string {
   const shown = {
     runs: runs.map(({ name, outcome }) => ({
       name,
@@ -203,7 +191,6 @@ export function comparisonJson({ runs, baseline, tolerance, rows, worse }: RunCo
       digest: outcome.digest,
     })),
     baseline: baseline === undefined ? null : runs[baseline]!.name,
-    tolerance,
     figures: rows.map(({ name, unit, cells }) => ({
       name,
       unit,

@@ -9,13 +9,13 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 const fish = "complete -c weir -a '(weir --get-yargs-completions (commandline -opc) (commandline -ct))'";
 
 export const completion = command({
-  options: { shell: choice(shells, 'the shell that reads the script', { place: true, required: true }) },
+  options: { name: choice(shells, 'the shell that reads the script', { place: true, required: true }) },
   examples: [
     ['completion bash >> ~/.bashrc', 'for bash'],
     ['completion zsh >> ~/.zshrc', 'for zsh, after compinit'],
     ['completion fish > ~/.config/fish/completions/weir.fish', 'for fish'],
   ],
-  run: async ({ shell }) => {
+  run: async ({ name: shell }) => {
     const { default: yargs } = await import('yargs');
     // yargs takes the shell of the script, and later of the candidates, from this variable.
     process.env['SHELL'] = shell;

@@ -13,10 +13,10 @@ import { say, warn } from '../report/command/say.js';
 import { facts, table } from '../report/command/terminal.js';
 
 const options = {
-  limiter: several(text(`the limiter: ${LIMIT_WORDS}; - decides requests from standard input`, { place: true })),
+  limit: several(text(`the limiter: ${LIMIT_WORDS}; - decides requests from standard input`, { place: true })),
   cycleMs,
   json: { ...jsonOf('limiter'), without: ['out'] },
-  out: text('draw one burst through twelve limiters, into this PNG file', { without: ['limiter'] }),
+  out: text('draw one burst through twelve limiters, into this PNG file', { without: ['limit'] }),
 };
 
 export const limiter = command({
@@ -29,8 +29,8 @@ export const limiter = command({
     ['limiter nginx 10r/s burst=5 - < requests.ndjson', 'a decision a line'],
   ],
   run: async (given) => {
-    const words = (given.limiter ?? []).filter((word) => word !== '-');
-    const decides = words.length < (given.limiter ?? []).length;
+    const words = (given.limit ?? []).filter((word) => word !== '-');
+    const decides = words.length < (given.limit ?? []).length;
     if (words.length === 0) {
       if (decides) throw usageFailure('A limiter is needed before -.', 'For example weir limiter nginx 10r/s -.');
       if (given.cycleMs !== undefined) throw usageFailure('--cycle-ms has no effect without a limiter.');

@@ -35,10 +35,6 @@ const options = {
   limitedStatus,
   ...liveOptions,
   seed,
-  pacing: choice(
-    ['arrival', 'spaced', 'at once'],
-    'where in its cycle a request is sent (default: as its arrival says)',
-  ),
   workers: text('send from remote workers, a share from each, through this Redis: redis://host:6379', { local: true }),
   out,
   top,
@@ -169,7 +165,7 @@ function urlIn(given: Given, line: CommandLine): string | undefined {
       'A URL is given alone.',
       'Run one after the other; nodes of one network: a scenario with --url.',
     );
-  for (const option of ['url', 'seed', ...(given.rate === 'max' ? ['pacing', 'workers'] : [])])
+  for (const option of ['url', 'seed', ...(given.rate === 'max' ? ['workers'] : [])])
     if (line.has(option)) refuse(option, 'with a URL in the place of the scenario');
   if (given.rate === 'max' && given.method === 'HEAD')
     throw usageFailure('--rate max sends no HEAD: it waits for bodies.', 'Give a rate, or use GET.');
@@ -227,12 +223,12 @@ async function loadOne(
   ]);
   const seed = given.seed ?? scenario.seed;
   const lines = new CycleLines(scenario.name);
-  const { workers, pacing, top } = given;
+  const { workers, top } = given;
   const rows = load$(scenario, {
     ...live,
     seed,
     // Its requests come at a constant rate in time, also within a cycle.
-    pacing: pacing ?? (isOfUrl ? 'instant' : undefined),
+    byInstants: isOfUrl || undefined,
     requests,
     rules,
     top,
@@ -257,6 +253,4 @@ function checkEffects(given: Given, scenarios: readonly LoadedScenario[]): void 
   };
   if (given.allow !== undefined && !isSentElsewhere)
     refuse('allow', 'the node is started on this machine; --url names another one');
-  if (given.pacing !== undefined && scenarios.every(({ clients }) => clients.length > 0))
-    refuse('pacing', 'clients decide themselves when they send');
 }

@@ -58,15 +58,15 @@ export const restore = command({
   options: {
     file: text('what `weir node backup` wrote', { place: true, required: true }),
     data: { ...data, description: 'a new or empty folder' },
-    heads: text('the weir.heads of the lost folder, if it is left: the rows that are lost are then known'),
+    checkpoint: text('the weir.heads of the lost folder, if it is left: the rows that are lost are then known'),
     json: jsonOf('restore'),
   },
   examples: [
     ['node restore weir.backup --data ./restored', 'with the key from weir.backup.node.json'],
-    ['node restore weir.backup --heads old/weir.heads', 'and say what is lost since'],
+    ['node restore weir.backup --checkpoint old/weir.heads', 'and say what is lost since'],
   ],
-  more: 'The node goes on with the same key. Rows since the backup are lost: `weir verify --checkpoint` with a signed head from after the backup shows a rollback, as it must. With --heads the node starts with --allow lost-rows alone, and says in each record what it lost. Keys that were revoked since the backup are valid again: revoke them once more.',
-  run: async ({ file, data, heads, json }) => {
+  more: 'The node goes on with the same key. Rows since the backup are lost: `weir verify --checkpoint` with a signed head from after the backup shows a rollback, as it must. With --checkpoint the node starts with --allow lost-rows alone, and says in each record what it lost. Keys that were revoked since the backup are valid again: revoke them once more.',
+  run: async ({ file, data, checkpoint: heads, json }) => {
     const { keyFileOf, restore } = await import('../node/backup.js');
     const given = { file, dir: data, keyFile: keyFileOf(file), heads };
     const { machines, rows, newest, fingerprint, lost } = restore(given, progressOf('restore'));

@@ -12,11 +12,11 @@ import { jsonOf } from '../report/command/options.js';
 import { say, warn } from '../report/command/say.js';
 import { nodeCommand } from './node-route.js';
 
-const slug = text('slug of the machine', { place: true, required: true });
+const machine = text('slug of the machine', { place: true, required: true });
 
 export const record = nodeCommand({
   options: {
-    slug,
+    machine,
     out: text('file for it (default: standard output)'),
     json: { ...jsonOf('record'), needs: 'out' },
   },
@@ -24,7 +24,7 @@ export const record = nodeCommand({
     ['node record edge-gateway --out edge.ndjson', 'keep it; `weir verify edge.ndjson` says whether it holds'],
     ['node record edge-gateway | jq .kind', 'its rows, for other programs'],
   ],
-  run: async ({ api }, { slug, out }) => {
+  run: async ({ api }, { machine: slug, out }) => {
     const signal = stopSignal();
     try {
       const ask = { params: { slug }, query: { format: 'ndjson' } } as const;
@@ -63,7 +63,7 @@ async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Prom
 
 export const follow = nodeCommand({
   options: {
-    slug,
+    machine,
     after: whole(0, Number.MAX_SAFE_INTEGER, 'begin after this row of the record; 0 for all (default: now)'),
     count: whole(1, Number.MAX_SAFE_INTEGER, 'end after this number of events'),
     type: text('only events of this name, for example rate_limited; cycle for the beginnings of cycles'),
@@ -75,7 +75,7 @@ export const follow = nodeCommand({
     ['node follow edge-gateway --type rate_limited --count 1', 'wait for the gate to close'],
     ['node follow edge-gateway --client client-17', 'one client of a contract with keys'],
   ],
-  run: async ({ api, prove }, { slug, type, client, json, after, count = Number.POSITIVE_INFINITY }) => {
+  run: async ({ api, prove }, { machine: slug, type, client, json, after, count = Number.POSITIVE_INFINITY }) => {
     const { follow } = await import('../api/client/event-stream.js');
     const messages = follow(api, slug, {
       afterSeq: after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq,

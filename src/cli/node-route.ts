@@ -22,9 +22,9 @@ type Given = Readonly<Record<string, unknown>>;
 
 /** Arguments and options, by the field of a route. Other fields are given by --set. */
 const words: Readonly<Record<string, string>> = {
-  ...{ slug: 'slug', to: 'to', scopes: 'scopes', machine: 'machine', type: 'type', count: 'count', steps: 'count' },
+  ...{ slug: 'machine', to: 'to', scopes: 'scopes', machine: 'machine', type: 'type', count: 'count', steps: 'count' },
   ...{ cycle: 'cycle', base_cycle: 'cycle', after: 'after', limit: 'top', name: 'name', display_name: 'name' },
-  ...{ contract_id: 'contract', key_id: 'key', id: 'operator', operators: 'operator', template_id: 'name' },
+  ...{ contract_id: 'contract', key_id: 'key', id: 'name', operators: 'name', template_id: 'name' },
   ...{ threshold: 'threshold', within: 'within', cycles: 'within', hold_cycles: 'for', overlap_seconds: 'keep' },
   ...{ expires_in_days: 'for', key: 'client', peek: 'peek', input: 'set', inputs: 'set' },
   ...{ limiter: 'limit', rule: 'limit' },

@@ -18,7 +18,6 @@ import {
   comparisonDocument,
   comparisonJson,
   type RunComparison,
-  type Tolerance,
 } from './compare-runs.js';
 
 export interface NamedRun {
@@ -29,7 +28,6 @@ export interface NamedRun {
 interface FormatOptions {
   readonly terminal: Terminal;
   readonly baseline?: number;
-  readonly tolerance?: Tolerance;
 }
 
 export type Rendered = string | Uint8Array;
@@ -68,13 +66,13 @@ export const reportFormats = Object.keys(formats) as ReportFormat[];
 export async function render(
   name: ReportFormat,
   runs: readonly NamedRun[],
-  { terminal, ...options }: FormatOptions,
+  { terminal, baseline }: FormatOptions,
 ): Promise<Rendered> {
   const format: Format = formats[name];
   const [first] = runs;
   if (runs.length === 1 && first !== undefined && format.one !== undefined) return format.one(first.reported, terminal);
   const named = runs.map(({ name, reported }) => ({ name, outcome: reported.outcome }));
-  return format.several(compareRuns(named, options), runs, terminal);
+  return format.several(compareRuns(named, baseline), runs, terminal);
 }
 
 export function comparisonHtml(comparison: RunComparison, runs: readonly NamedRun[]): string {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writing } from '../core/schema/unwritable.js';
-import { command, type GivenTo, several, text, value } from '../report/command/command.js';
+import { command, type GivenTo, several, text } from '../report/command/command.js';
 import { exitCodes, usageFailure } from '../report/command/exit-codes.js';
 import { jsonOf } from '../report/command/options.js';
 import { say } from '../report/command/say.js';
@@ -18,13 +18,7 @@ const options = {
     `render one run again into this folder, or runs into this file: its name ends with .${endings.join(', .')}`,
     { writes: true },
   ),
-  baseline: text('compare the runs with this one; exit code 1 if one is worse'),
-  tolerance: value(
-    'a share, for example 5%, or a share and an amount, for example 5%+2',
-    toleranceIn,
-    'by how much a figure may be worse: a share, or a share and an amount in the unit of the figure (default: 5%)',
-    { needs: 'baseline' },
-  ),
+  baseline: text('compare the runs with this one; exit code 1 if one is worse, by more than 5 % of a figure'),
   json: { ...jsonOf('report'), without: ['out'] },
 };
 
@@ -36,7 +30,7 @@ export const report = command({
     ['report reports/burst/7', 'one run again, as text'],
     ['report reports/burst/7 --out summary.md', 'for a pull request'],
     ['report reports/burst/7 reports/burst/8', 'two runs side by side'],
-    ['report new --baseline old --tolerance 10%', 'for CI: exit code 1 if it is worse'],
+    ['report new --baseline old', 'for CI: exit code 1 if it is worse'],
   ],
   run: renderRuns,
 });
@@ -48,7 +42,7 @@ async function renderRuns(given: Given): Promise<void> {
     import('./report-formats.js'),
     import('../report/read-report.js'),
   ]);
-  const { baseline, out, tolerance = { share: 0.05, floor: 0 } } = given;
+  const { baseline, out } = given;
   const ending = endings.find((name) => out?.endsWith(`.${name}`));
   const runs: NamedRun[] = [];
   for (const name of baseline === undefined ? given.file : [baseline, ...given.file])
@@ -68,11 +62,11 @@ async function renderRuns(given: Given): Promise<void> {
   const format = ending ?? (given.json ? 'json' : 'txt');
   const terminal = out === undefined ? terminalAtHand() : { ...terminalAtHand(), color: false };
   const against = baseline === undefined ? {} : { baseline: 0 };
-  await write(await render(format, runs, { terminal, tolerance, ...against }), out);
+  await write(await render(format, runs, { terminal, ...against }), out);
   if (runs.length === 1 && first !== undefined) process.exitCode = exitCodes[first.reported.outcome.verdict];
   if (baseline !== undefined) {
     const outcomes = runs.map(({ name, reported: { outcome } }) => ({ name, outcome }));
-    if (compareRuns(outcomes, { baseline: 0, tolerance }).worse.length > 0) process.exitCode = 1;
+    if (compareRuns(outcomes, 0).worse.length > 0) process.exitCode = 1;
   }
 }
 
@@ -83,9 +77,4 @@ async function write(rendered: Rendered, out: string | undefined): Promise<void>
   }
   await writing(out, 'Name another file with --out.', () => writeFile(out, rendered));
   say(`${out}\n`);
-}
-
-function toleranceIn(text: string) {
-  const [, number, sign, floor = '0'] = /^(\d+(?:\.\d+)?)(%?)(?:\+(\d+(?:\.\d+)?))?$/.exec(text) ?? [];
-  return number === undefined ? undefined : { share: Number(number) / (sign === '%' ? 100 : 1), floor: Number(floor) };
 }

@@ -1,6 +1,5 @@
 // `weir stress`: saturates a node and reports its capacity.
 import { CYCLE_MS } from '../core/time/cycle.js';
-import type { RateSearch } from '../harness/live/rate-search.js';
 import type { RouteFigures, StressResult } from '../harness/live/stress.js';
 import { type Block, right, sentence } from '../report/block.js';
 import { command, value, whole } from '../report/command/command.js';
@@ -21,11 +20,6 @@ const options = {
   allow: { ...liveOptions.allow, needs: 'url' },
   workers: whole(0, 64, 'additional threads that send requests (default: 0)'),
   for: value('a time from 1s to 10m', readSeconds, 'length of a round (default: 3s)'),
-  p99: value(
-    'a time, for example 20ms',
-    readMs,
-    'also search for the highest rate whose 99th percentile stays below this, for example 20ms',
-  ),
   json: jsonOf('stress'),
 };
 
@@ -35,11 +29,10 @@ export const stress = command({
     ['stress', 'how much a node on this machine holds'],
     ['stress --url http://127.0.0.1:7770 --connections 200', 'a node that runs already'],
     ['stress --url http://127.0.0.1:7771 --url http://127.0.0.1:7772', 'nodes of one network'],
-    ['stress --p99 20ms', 'and the highest rate that is still quick'],
   ],
   run: async (given) => {
-    const { workers, for: seconds, p99: p99Ms, json } = given;
-    const asked = { ...liveOptionsOf(given), workers, seconds, p99Ms };
+    const { workers, for: seconds, json } = given;
+    const asked = { ...liveOptionsOf(given), workers, seconds };
     const { stress } = await import('../harness/live/stress.js');
     const progress = new Progress('stress');
     const result = await stress({ ...asked, signal: stopSignal(), onStep: (step) => progress.show(undefined, step) });
@@ -53,14 +46,13 @@ function readSeconds(text: string, option: string): number | undefined {
   return seconds >= 1 && seconds <= 600 ? seconds : undefined;
 }
 
-function stressBlocks({ target, connections, workers, seconds, rounds, routes, search, notes, partial }: StressResult) {
+function stressBlocks({ target, connections, workers, seconds, rounds, routes, notes, partial }: StressResult) {
   const measured = ['requests/s', 'events/s', 'p50', 'p99', 'errors', 'generator busy', 'node busy'].map(right);
   const blocks: Block[] = [
     sentence(
       `${target}: ${connections} connections, ${workers} extra threads, the median of ${rounds} rounds of ${seconds} s`,
     ),
     { kind: 'table', columns: ['route', ...measured, 'bound by'], rows: routes.map(cellsOf) },
-    ...(search === undefined ? [] : searchBlocks(search)),
     ...notes.map((note) => sentence(note)),
   ];
   return partial ? [sentence('stopped before its end'), ...blocks] : blocks;
@@ -90,27 +82,6 @@ function cellsOf(figures: RouteFigures): string[] {
     share(nodeBusy),
     boundBy,
   ];
-}
-
-function searchBlocks({ p99Ms, ratePerSecond, boundBy, trials }: RateSearch): Block[] {
-  const held =
-    ratePerSecond === 0
-      ? `No rate kept p99 below ${p99Ms} ms`
-      : `${round(ratePerSecond)} requests a second keep p99 below ${p99Ms} ms`;
-  const why =
-    boundBy === 'nothing'
-      ? 'the highest rate that was tried'
-      : boundBy === 'node'
-        ? 'beyond it the node is too slow'
-        : 'beyond it the generator is saturated: the node may hold more';
-  const rows = trials.map((trial) => [
-    round(trial.ratePerSecond),
-    ms(trial.latencyMsP99),
-    ms(trial.sendLagMsP99),
-    trial.outcome,
-  ]);
-  const columns = [...['requests/s', 'p99', 'send lag p99'].map(right), 'outcome'];
-  return [sentence(`${held} (${why}).`), { kind: 'table', columns, rows }];
 }
 
 const round = (value: number) => Math.round(value).toLocaleString('en-US');

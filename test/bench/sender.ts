@@ -31,7 +31,7 @@ export async function benchSender(): Promise<BenchRow[]> {
         cycles,
         drain: 1,
         target: { method: 'GET', path: '/' },
-        sending: (stage) => new PacedSender(scheduleOf(cycles), stage, 'spaced'),
+        sending: (stage) => new PacedSender(scheduleOf(cycles), stage),
       });
     // The server is as cold as the sender was; it is not what is measured.
     await run(2);

@@ -65,7 +65,7 @@ inChromium('the home of a node', (browser) => {
     await dialog.getByRole('button', { name: 'Log in' }).click();
     await page.locator('#own li', { hasText: 'hidden-away' }).waitFor();
     const own = await page.locator('#own a').allTextContents();
-    await page.getByText(`weir node machine create <slug> --url ${node.url}`).waitFor();
+    await page.getByText(`weir node machine create <machine> --url ${node.url}`).waitFor();
     const found = await violations(page);
     await page.getByRole('link', { name: 'hidden-away' }).click();
     await page.getByRole('heading', { name: 'hidden-away' }).waitFor();

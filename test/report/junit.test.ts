@@ -99,7 +99,7 @@ describe('JUnit XML', () => {
     const outcomes = all.map(({ outcome }) => outcome);
     const compared = compareRuns(
       outcomes.map((outcome, index) => ({ name: String(index), outcome })),
-      { baseline: 0 },
+      0,
     );
     expect([junitXml(all), junitXml([]), documentsJunit(comparedRuns(compared))].flatMap(faultsOf)).toEqual([]);
   });

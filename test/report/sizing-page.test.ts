@@ -22,7 +22,7 @@ async function page(): Promise<string> {
   const found = await adviceOfLogs([log], { ...asked, log: options });
   const { threshold, within } = found.advice.recommendations[0]!;
   const paste = linesToPaste({ threshold, within, cycleMs: 777, key: 'who' });
-  return sizingPageHtml({ ...found, name: 'busy.csv', isKeyed: true, paste, command: 'weir recommend busy.csv' });
+  return sizingPageHtml({ ...found, name: 'busy.csv', key: 'who', paste, command: 'weir recommend busy.csv' });
 }
 
 it('is below 5 MB at more than 10,000 rows, asks nobody, and escapes keys', async () => {
@@ -44,7 +44,7 @@ it('has every recommended threshold among those of the slider, and names what is
     windowCycles: [120],
     log: { timeColumn: 'time', cost: { unit: 'tokens' } },
   });
-  const text = sizingPageHtml({ ...found, name: 'tokens.csv', isKeyed: false, paste: [], command: 'weir recommend' });
+  const text = sizingPageHtml({ ...found, name: 'tokens.csv', paste: [], command: 'weir recommend' });
   const { windows, unit } = JSON.parse(/id="data">(.*)<\/script>/.exec(text)![1]!);
   const [{ thresholds, recommended }] = windows;
   expect([unit, thresholds.length > 500, recommended.map((one: any) => thresholds.includes(one.threshold))]).toEqual([

@@ -2,7 +2,6 @@
 import type { Seed } from '../../core/math/seed.js';
 import type { Pause } from '../explain/seen-request.js';
 import type { Connection, ConnectionOptions } from './connection.js';
-import type { Pacing } from './paced-sender.js';
 import type { RequestLog, RequestLogOptions } from './request-log.js';
 import type { Lag } from './run-clock.js';
 import type { Sending, Stage } from './sending.js';
@@ -26,7 +25,7 @@ export interface LoadTask {
   readonly path: string;
   readonly scenario: unknown;
   readonly seed: Seed;
-  readonly pacing: Pacing | undefined;
+  readonly byInstants: boolean;
   readonly requests: number | undefined;
   readonly url: string;
   readonly connect: Omit<ConnectionOptions, 'signal' | 'cycleMs' | 'headers'>;

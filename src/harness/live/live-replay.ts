@@ -108,7 +108,7 @@ async function sent(
       notes: [...(options.notes ?? []), ...notes],
       skippedLines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
       onRow,
-      sending: (stage) => new PacedSender(schedule, stage, options.pacing ?? 'spaced'),
+      sending: (stage) => new PacedSender(schedule, stage),
     });
     return { ...(await resultOf(seen)), readings };
   });

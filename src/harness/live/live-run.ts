@@ -21,7 +21,6 @@ import type { Generators, Merged } from './elsewhere.js';
 import { EventListener, type EventSeen, type ReceivedEvent } from './event-listener.js';
 import { RequestsInFlight } from './in-flight.js';
 import { ObservedRows } from './observed.js';
-import type { Pacing } from './paced-sender.js';
 import { RequestLog } from './request-log.js';
 import { RunClock } from './run-clock.js';
 import type { Sending, Stage } from './sending.js';
@@ -54,7 +53,8 @@ export interface LiveRunOptions extends Partial<Pick<LoadedScenario, OfScenario>
   readonly drain: number;
   readonly skippedLines?: number | undefined;
   readonly key?: string | undefined;
-  readonly pacing?: Pacing | undefined;
+  /** As `LoadOptions` has it. */
+  readonly byInstants?: boolean | undefined;
   readonly top?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
@@ -120,8 +120,8 @@ export async function runLive(
 }
 
 /** Whether the cycle in which a request is sent matters: a schedule keeps it in its cycle, and the limiter counts by cycles. */
-function plansByCycle({ plan, pacing, clients = [] }: LiveRunOptions): boolean {
-  return plan.rule === undefined && pacing !== 'instant' && clients.length === 0;
+function plansByCycle({ plan, byInstants = false, clients = [] }: LiveRunOptions): boolean {
+  return plan.rule === undefined && !byInstants && clients.length === 0;
 }
 
 /** Opens missing connections. Errors are ignored here: the requests of the run will report them. */

@@ -22,7 +22,7 @@ import type { Generators, LoadsElsewhere } from './elsewhere.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
 import { LiveClients } from './live-clients.js';
 import { type LiveRun, type LiveRunOptions, runLive } from './live-run.js';
-import { PacedSender, type Pacing, upTo } from './paced-sender.js';
+import { PacedSender, upTo } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
@@ -35,14 +35,14 @@ export interface LiveOptions extends Omit<ConnectionOptions, 'headers' | 'cycleM
   readonly cycleMs?: number | undefined;
   /** A key of the node; default: a new one is minted. */
   readonly key?: string | undefined;
-  /** Where in its cycle a request is sent. Default: by the model of arrivals. */
-  readonly pacing?: Pacing | undefined;
   /** Number of contracts listed in the outcomes. Default: 100. */
   readonly top?: number | undefined;
 }
 
 export interface LoadOptions extends LiveOptions {
   readonly seed?: Seed | undefined;
+  /** Requests keep the instants of the model of arrivals, not their cycles alone. Default: if a rule decides, which does so by the ms. */
+  readonly byInstants?: boolean | undefined;
   /** Replaces the arrivals of the scenario by a closed loop with this many requests in flight. */
   readonly closedLoop?: number | undefined;
   /** Ends the schedule after this many. Default: its own end. */
@@ -121,8 +121,7 @@ async function sent(
   if (workers !== undefined) refuseWhatCannotBeShared(scenario, options);
   return connected(scenario, { ...options, isSender: workers === undefined }, async (connection) => {
     const live = scenario.at(connection.time.cycleMs);
-    // A rule decides by the ms, so its requests keep the instants of the model of arrivals.
-    const { seed = live.seed, pacing = live.plan.rule && 'instant', closedLoop: inFlight, requests } = options;
+    const { seed = live.seed, byInstants = live.plan.rule !== undefined, closedLoop: inFlight, requests } = options;
     const traffic = await trafficOf(live, seed);
     if (!hasPlaces(live, traffic.names))
       cannotRun(
@@ -138,7 +137,7 @@ async function sent(
         path,
         scenario: live.spec,
         seed,
-        pacing,
+        byInstants,
         requests,
         url: options.url ?? live.target?.url ?? '',
         connect: { alsoUrls, allowRemote, insecure, connections, timeoutMs },
@@ -151,7 +150,7 @@ async function sent(
       if (generators !== undefined) return generators.sending(stage);
       if (closed !== undefined) return closed(stage);
       if (live.clients.length > 0) return new LiveClients(live, traffic, stage);
-      return new PacedSender(upTo(requests, scheduleOf(traffic, live)), stage, pacing);
+      return new PacedSender(upTo(requests, scheduleOf(traffic, live)), stage, byInstants);
     };
     const { control } = live;
     const notes = [
@@ -161,7 +160,7 @@ async function sent(
       ...(live.network === undefined ? [] : ['The network of the scenario is simulated only: the target has its own.']),
       ...(control === undefined ? [] : [`The control, ${control.name}, is simulated: it was not sent.`]),
     ];
-    const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, pacing, notes, onRow, sending };
+    const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, byInstants, notes, onRow, sending };
     const seen = await runLive(connection, asked, generators).finally(() => generators?.close());
     return resultOf(seen, control && (await controlRun(control, { seed })));
   });

@@ -1,16 +1,13 @@
 // Sends the requests of a schedule at their instants: an open loop, in which a slow answer delays no request.
 //
-//   cycle     |head|<──────── window ────────>|        tail         |
-//   spaced    |    |  x    x    x    x    x   |                     |     (k + 1/2) / n of the window
-//   at once   |    |xxxxx                     |                     |
-//   arrival   |    | x xx      x     x        |                     |     as the model of arrivals has them, drawn together
-//   steady    |  x        x        x        x        x        x     |     (k + 1/2) / n of the cycle: for rates, not for counts
-//   instant   | x  xx           x          x        x               |     as the model of arrivals has them in the cycle, for rules
+//   cycle             |head|<──────── window ────────>|        tail         |
+//   by cycles         |    | x xx      x     x        |                     |     as the model of arrivals has them, drawn together
+//   by instants       | x  xx           x          x        x               |     as the model of arrivals has them, for rules and rates
+//   without a model   |    |  x    x    x    x    x   |                     |     (k + 1/2) / n
 //
 // The head covers the uncertainty of the target's clock, the tail delays: a late timer, garbage collection, a busy machine. If decisions
 // depend on cycles alone, the position within a cycle changes none.
 
-import { unreachable } from '../../core/schema/failure.js';
 import { startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
 import type { CycleCounts } from '../traffic/requests.js';
@@ -36,7 +33,7 @@ export class PacedSender implements Sending {
   readonly isScheduled = true;
   readonly #schedule: Iterator<CycleCounts>;
   readonly #stage: SenderStage;
-  readonly #pacing: Pacing;
+  readonly #byInstants: boolean;
   readonly #share: Share;
   #dues = new Float64Array(64);
   #contracts = new Uint32Array(64);
@@ -46,11 +43,11 @@ export class PacedSender implements Sending {
   #scheduled = 0;
   #stopped = false;
 
-  /** @param schedule one by one; cycles, and instants, count from the start of the run */
-  constructor(schedule: Iterable<CycleCounts>, stage: SenderStage, pacing: Pacing = 'arrival', share = ALL) {
+  /** @param schedule one by one; cycles, and instants, count from the start of the run @param byInstants as `LoadOptions` */
+  constructor(schedule: Iterable<CycleCounts>, stage: SenderStage, byInstants = false, share = ALL) {
     this.#schedule = schedule[Symbol.iterator]();
     this.#stage = stage;
-    this.#pacing = pacing;
+    this.#byInstants = byInstants;
     this.#share = share;
   }
 
@@ -77,12 +74,14 @@ export class PacedSender implements Sending {
 
   #plan({ cycle, contracts, instants, costs }: CycleCounts): void {
     const { clock, firstCycle, uncertaintyMs, observer } = this.#stage;
-    const [share, pacing] = [this.#share, this.#pacing];
+    const share = this.#share;
     const n = contracts.length;
     const fractionOf = (k: number) =>
       instants === undefined ? (k + 0.5) / n : (instants[k]! - startOf(cycle, clock.cycleMs)) / clock.cycleMs;
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
-    const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
+    const { fromMs, lengthMs } = this.#byInstants
+      ? { fromMs: 0, lengthMs: clock.cycleMs }
+      : sendWindow(n, clock.cycleMs, uncertaintyMs);
     if (this.#dues.length < n) {
       this.#dues = new Float64Array(2 * n);
       this.#contracts = new Uint32Array(2 * n);
@@ -90,7 +89,7 @@ export class PacedSender implements Sending {
     let kept = 0;
     for (let k = 0; k < n; k += 1) {
       if ((this.#scheduled + k) % share.of !== share.index) continue;
-      this.#dues[kept] = startMs + sendAt(pacing, k, n, fractionOf(k), window);
+      this.#dues[kept] = startMs + fromMs + fractionOf(k) * lengthMs;
       this.#contracts[kept] = contracts[k]!;
       this.#costs[kept] = costs?.[k];
       kept += 1;
@@ -126,10 +125,6 @@ export class PacedSender implements Sending {
   };
 }
 
-export const pacings = ['arrival', 'spaced', 'at once', 'steady', 'instant'] as const;
-
-export type Pacing = (typeof pacings)[number];
-
 interface SendWindow {
   readonly fromMs: number;
   readonly lengthMs: number;
@@ -145,28 +140,12 @@ const HEAD_MS = 1;
 const TAIL_SHARE = 0.1;
 const LEAST_TAIL_MS = 20;
 
-export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
-  if (pacing === 'steady' || pacing === 'instant') return { fromMs: 0, lengthMs: cycleMs };
+/** The part of a cycle in which requests are sent, away from its edges. */
+export function sendWindow(n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
   const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);
   const tailMs = Math.min(Math.max(LEAST_TAIL_MS, TAIL_SHARE * cycleMs) + uncertaintyMs, cycleMs / 4);
   const mostMs = cycleMs - fromMs - tailMs;
   return { fromMs, lengthMs: Math.min(mostMs, Math.max(SHARE * cycleMs - fromMs, n * MS_EACH)) };
-}
-
-/** In ms from the beginning of the cycle. @param fraction position by the model of arrivals, in [0, 1) */
-export function sendAt(pacing: Pacing, k: number, n: number, fraction: number, window: SendWindow): number {
-  switch (pacing) {
-    case 'arrival':
-    case 'instant':
-      return window.fromMs + fraction * window.lengthMs;
-    case 'spaced':
-    case 'steady':
-      return window.fromMs + ((k + 0.5) / n) * window.lengthMs;
-    case 'at once':
-      return window.fromMs;
-    default:
-      return unreachable(pacing);
-  }
 }
 
 /** The first of a schedule; undefined: all. */

@@ -1,8 +1,4 @@
-// Capacity of a node: its hot routes at saturation (by autocannon), and the highest rate that keeps the 99th percentile of
-// the latency under a bound.
-//
-//   saturation   every connection sends again after each answer: the maximum rate
-//   search       paced rates, latency from the intended instant:      |ok|--ok--|?|--too slow--|        bisection
+// Capacity of a node: its hot routes at saturation (by autocannon), where every connection sends again after each answer.
 //
 // A saturated generator measures itself, so every figure includes the utilization of both event loops.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
@@ -18,10 +14,9 @@ import type { Connection } from './connection.js';
 import type { EmbeddedNode } from './embedded-node.js';
 import type { PoolRequest } from './http-pool.js';
 import { connected, type LiveOptions } from './load.js';
-import { RateSearch, searchRate } from './rate-search.js';
 import { WeirTarget } from './weir-target.js';
 
-interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
+interface StressOptions extends Omit<LiveOptions, 'top'> {
   /** 1 .. 10000, shared among the nodes. Default: 64. */
   readonly connections?: number | undefined;
   /** Further threads that send; 0 for this one alone. Default: 0. */
@@ -30,8 +25,6 @@ interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
   readonly seconds?: number | undefined;
   /** 1 .. 100; figures are medians over them. One more goes before to warm up. Default: 3. */
   readonly rounds?: number | undefined;
-  /** Searches the highest rate that keeps p99 under this. Default: no search. */
-  readonly p99Ms?: number | undefined;
   readonly onStep?: ((step: string) => void) | undefined;
 }
 
@@ -61,7 +54,6 @@ export const StressResult = titled('weir stress --json', {
   seconds: Measure('Length of a round.'),
   rounds: Count('Of each route.'),
   routes: Type.Array(RouteFigures),
-  'search?': RateSearch,
   notes: Type.Array(Text('What a reader should know.')),
   partial: flag('True when it was stopped.'),
 });
@@ -74,7 +66,7 @@ const CYCLE_MS = 777;
 
 /** @throws Failure as `load` */
 export async function stress(options: StressOptions): Promise<StressResult> {
-  const { connections = 64, workers = 0, seconds = 3, rounds = 3, p99Ms, signal } = options;
+  const { connections = 64, workers = 0, seconds = 3, rounds = 3, signal } = options;
   const plan = planContract(rateLimiter({ threshold: 1_000_000_000 }));
   return connected({ cycleMs: CYCLE_MS, target: undefined }, options, async (connection, node) => {
     const { key } = options;
@@ -87,21 +79,17 @@ export async function stress(options: StressOptions): Promise<StressResult> {
       const figures = await figuresOf(route, saturated);
       if (figures !== undefined) routes.push(figures);
     }
-    const gate = routes.find(({ route }) => route === 'gate');
-    const search =
-      p99Ms === undefined || gate === undefined || signal?.aborted === true
-        ? undefined
-        : await searchRate(connection, {
-            plan,
-            key: target.made.key,
-            p99Ms,
-            most: gate.requestsPerSecond,
-            signal,
-            onStep: options.onStep,
-          });
-    const notes = notesOn(routes, search);
     const partial = signal?.aborted === true;
-    return { target: target.description, connections, workers, seconds, rounds, routes, search, notes, partial };
+    return {
+      target: target.description,
+      connections,
+      workers,
+      seconds,
+      rounds,
+      routes,
+      notes: notesOn(routes),
+      partial,
+    };
   });
 }
 
@@ -197,14 +185,10 @@ function boundBy(generatorBusy: number | null, nodeBusy: number | null): RouteFi
   return 'not known';
 }
 
-function notesOn(routes: readonly RouteFigures[], search: RateSearch | undefined): string[] {
-  const notes = routes
+function notesOn(routes: readonly RouteFigures[]): string[] {
+  return routes
     .filter(({ boundBy }) => boundBy === 'generator')
     .map(({ route }) => `${route}: the generator was saturated and the node was not; the node holds more than this.`);
-  if (search?.boundBy === 'generator') {
-    notes.push('The search ended where the generator could no longer send in time; the node may hold more.');
-  }
-  return notes;
 }
 
 function sumOf(results: readonly autocannon.Result[], of: (result: autocannon.Result) => number): number {

@@ -33,7 +33,7 @@ async function run(signal: AbortSignal | undefined): Promise<void> {
         cycles: CYCLES,
         drain: 0,
         signal,
-        sending: (stage) => new PacedSender(schedule, stage, 'steady'),
+        sending: (stage) => new PacedSender(schedule, stage, true),
       });
     } finally {
       await connection.close();

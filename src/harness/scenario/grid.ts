@@ -1,18 +1,11 @@
-// The cells of a sweep.
-//
-//   grid      every combination of values; the last axis changes fastest
-//   latin     n cells; each axis is cut into n equal parts, and each part is drawn from once
-//             (Latin hypercube: McKay, Beckman, Conover, Technometrics 21, 1979)
+// The cells of a sweep: every combination of values; the last axis changes fastest.
 import { readLimit } from '../../core/limiter/products/limit-text.js';
-import { RandomStream } from '../../core/math/random.js';
-import type { Seed } from '../../core/math/seed.js';
 import { nearest } from '../../core/schema/did-you-mean.js';
 import { readDocument } from '../../core/schema/document.js';
 import { Failure } from '../../core/schema/failure.js';
 
 export interface Grid {
   readonly set: readonly (string | Axis)[];
-  readonly samples?: number | undefined;
 }
 
 export interface Cell {
@@ -31,50 +24,22 @@ export function axesOf({ set }: Grid): Axis[] {
 }
 
 /** @throws Failure `wrong_usage` */
-export function cellsOf(axes: readonly Axis[], { samples }: Grid, seed: Seed): Cell[] {
-  const shares = samples === undefined ? undefined : sharesOf(axes, samples, seed);
-  if (shares !== undefined)
-    return shares.map((row, cell) => ({
-      cell,
-      set: Object.fromEntries(axes.flatMap((axis, k) => Object.entries(fieldsAt(axis, axis.at(row[k]!))))),
-    }));
-  const open = axes.find(({ values }) => values === undefined);
-  if (open !== undefined)
-    throw wrongSweep(
-      `${open.path} has a range without a step.`,
-      'Write 50..200:10, or draw from it with --samples 100.',
-    );
-  const n = axes.reduce((product, { values }) => product * values!.length, 1);
+export function cellsOf(axes: readonly Axis[]): Cell[] {
+  const n = axes.reduce((product, { values }) => product * values.length, 1);
   if (n > MOST_CELLS)
     throw wrongSweep(
       `The grid has ${n} cells, and at most ${MOST_CELLS} are run.`,
-      'Draw from it with --samples 1000.',
+      'Take larger steps, or fewer axes.',
     );
   const sets = axes.reduce<Cell['set'][]>(
-    (all, axis) => all.flatMap((set) => axis.values!.map((value) => ({ ...set, ...fieldsAt(axis, value) }))),
+    (all, axis) => all.flatMap((set) => axis.values.map((value) => ({ ...set, ...fieldsAt(axis, value) }))),
     [{}],
   );
   return sets.map((set, cell) => ({ cell, set }));
 }
 
 function fieldsAt({ path, values, sets }: Axis, value: Json): Cell['set'] {
-  return { [path]: value, ...sets?.[values?.indexOf(value) ?? -1] };
-}
-
-function sharesOf(axes: readonly Axis[], n: number, seed: Seed): number[][] {
-  if (!(Number.isInteger(n) && n >= 1 && n <= MOST_CELLS))
-    throw wrongSweep(`samples must be a whole number from 1 to ${MOST_CELLS}.`, 'For example --samples 100.');
-  const columns = axes.map(({ path }) => {
-    const draws = new RandomStream(seed, `sweep/${path}`);
-    const parts = Array.from({ length: n }, (_, index) => index);
-    // Fisher-Yates shuffle.
-    for (let last = n - 1; last > 0; last -= 1) {
-      const other = draws.integer(0, last);
-      [parts[last], parts[other]] = [parts[other]!, parts[last]!];
-    }
-    return parts.map((part) => (part + draws.uniform()) / n);
-  });
-  return Array.from({ length: n }, (_, cell) => columns.map((column) => column[cell]!));
+  return { [path]: value, ...sets?.[values.indexOf(value)] };
 }
 
 /** The copy shares unchanged parts with the original. @throws Failure `wrong_usage` if a path leads nowhere */
@@ -132,16 +97,13 @@ export function wrongSweep(what: string, fix: string): Failure {
 //   clients.0.backoff.policy=none,full        a list
 //   arrivals.0.rate=10/s..50/s:10/s           a range with a unit
 //   limiter=[{threshold: 10}, {like: nginx}]  a list in YAML, for values with commas
-//   limiter.threshold=50..200                 a range without a step, for samples; also 1..1000:log
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 export interface Axis {
   readonly path: string;
-  /** In order; undefined for a range without a step, which needs samples. */
-  readonly values: readonly Json[] | undefined;
-  /** The value at a share of the range, 0 <= share < 1. */
-  readonly at: (share: number) => Json;
+  /** In order. */
+  readonly values: readonly Json[];
   readonly unit: string | undefined;
   /** Display names of the values of a list. Default: the values. */
   readonly names?: readonly string[] | undefined;
@@ -153,33 +115,33 @@ const MOST_VALUES = 100_000;
 const NUMBER = '[+-]?\\d+(?:\\.\\d+)?';
 const RANGE = new RegExp(`^(${NUMBER})([^.:]*)\\.\\.(${NUMBER})([^.:]*)(?::(.+))?$`);
 const STEP = new RegExp(`^(${NUMBER})(.*)$`);
-const LOG = /^log(\d*)$/;
+const LOG = /^log(\d+)$/;
 
-/** Reads `path=values`. @throws Failure `wrong_usage` */
-export function parseAxis(text: string): Axis {
+/** Reads `path=values`. @param step that of a range without one @throws Failure `wrong_usage` */
+export function parseAxis(text: string, step?: string): Axis {
   const [, path = '', written = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (path.trim() === '' || written.trim() === '') throw refused(text, 'it is not path=values');
-  return { ...valuesOf(text, written.trim()), path: path.trim() };
+  return { ...valuesOf(text, written.trim(), step), path: path.trim() };
 }
 
 /** @throws Failure `wrong_usage` if there are none, or too many */
 export function listAxis(path: string, values: readonly Json[], more: Pick<Axis, 'names' | 'sets'> = {}): Axis {
   if (values.length === 0) throw refused(path, 'it has no values');
   if (values.length > MOST_VALUES) throw refused(path, `it has more than ${MOST_VALUES} values`);
-  return { path, values, at: (share) => values[Math.floor(share * values.length)]!, unit: undefined, ...more };
+  return { path, values, unit: undefined, ...more };
 }
 
 export function valueName({ path, values, names }: Axis, set: Cell['set']): string | number {
   const value = set[path];
   const text = JSON.stringify(value);
-  const name = names?.[values?.findIndex((one) => JSON.stringify(one) === text) ?? -1];
+  const name = names?.[values.findIndex((one) => JSON.stringify(one) === text)];
   if (name !== undefined || value === undefined) return name ?? '';
   return typeof value === 'number' || typeof value === 'string' ? value : text;
 }
 
-function valuesOf(text: string, written: string): Omit<Axis, 'path'> {
+function valuesOf(text: string, written: string, step: string | undefined): Omit<Axis, 'path'> {
   const range = RANGE.exec(written);
-  if (range !== null) return rangeOf(text, range);
+  if (range !== null) return rangeOf(text, step, range);
   if (!written.startsWith('[')) return listAxis(text, written.split(',').map(scalar));
   try {
     return listAxis(text, readDocument(written, text).value as Json[]);
@@ -197,29 +159,26 @@ function scalar(word: string): Json {
   return Object.hasOwn(WORDS, trimmed) ? WORDS[trimmed]! : trimmed;
 }
 
-function rangeOf(text: string, [, from = '', unit = '', to = '', toUnit = '', step]: RegExpExecArray) {
+function rangeOf(
+  text: string,
+  otherwise: string | undefined,
+  [, from = '', unit = '', to = '', toUnit = '', step = otherwise]: RegExpExecArray,
+): Omit<Axis, 'path'> {
   if (unit.trim() !== toUnit.trim()) throw refused(text, `its ends have different units, "${unit}" and "${toUnit}"`);
   const [low, high] = [Number(from), Number(to)];
   if (!(low < high)) throw refused(text, `its range ends at ${to}, which is not above ${from}`);
   const decimals = Math.max(decimalsOf(from), decimalsOf(to));
-  const asValue = (value: number) => withUnit(value, unit);
-  const log = step === undefined ? null : LOG.exec(step);
-  if (log !== null && low <= 0) throw refused(text, 'a logarithmic range begins above 0');
-  const isWhole = decimals === 0;
-  const rounded = (value: number) => (isWhole ? Math.round(value) : Number(value.toPrecision(6)));
-  const ratioAt = (share: number) => rounded(low * (high / low) ** share);
-  const at = (share: number) => {
-    if (log !== null) return asValue(ratioAt(share));
-    return asValue(isWhole ? low + Math.floor(share * (high - low + 1)) : rounded(low + share * (high - low)));
-  };
-  if (step === undefined || log?.[1] === '') return { values: undefined, at, unit };
-  if (log !== null) {
-    const n = Number(log[1]);
-    if (n < 2 || n > MOST_VALUES) throw refused(text, `log takes a number of values from 2 to ${MOST_VALUES}`);
-    const values = new Set(Array.from({ length: n }, (_, index) => ratioAt(index / (n - 1))));
-    return { values: [...values].map(asValue), at, unit };
-  }
-  return { values: steps(text, { low, high, decimals, unit, step }).map(asValue), at, unit };
+  if (step === undefined)
+    throw wrongSweep(`${text} has a range without a step.`, `Write for example ${text}:${10 ** -decimals}.`);
+  const log = LOG.exec(step);
+  if (log === null)
+    return { values: steps(text, { low, high, decimals, unit, step }).map((value) => withUnit(value, unit)), unit };
+  if (low <= 0) throw refused(text, 'a logarithmic range begins above 0');
+  const n = Number(log[1]);
+  if (n < 2 || n > MOST_VALUES) throw refused(text, `log takes a number of values from 2 to ${MOST_VALUES}`);
+  const rounded = (value: number) => (decimals === 0 ? Math.round(value) : Number(value.toPrecision(6)));
+  const values = new Set(Array.from({ length: n }, (_, index) => rounded(low * (high / low) ** (index / (n - 1)))));
+  return { values: [...values].map((value) => withUnit(value, unit)), unit };
 }
 
 export function withUnit(value: number, unit: string): Json {

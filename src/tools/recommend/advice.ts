@@ -13,7 +13,7 @@ import { worstBurst } from './window-counts.js';
 
 const CurvePoint = exact({
   threshold: Count('Requests a window may hold.'),
-  limited: Count('Requests of all keys that are not excluded, suspects included.'),
+  limited: Count('Requests of all keys, suspects included.'),
   limited_share: Measure('Of all of these requests.'),
   keys_limited: Count('Keys with a limited request.'),
   suspects_limited: Count('Limited requests of suspects.'),
@@ -65,7 +65,7 @@ const adviceFields = {
   weir: Text('Version of the program.'),
   kind: Type.Literal('recommend'),
   cycle_ms: Count('Length of a cycle in ms.'),
-  requests: Count('Requests that are not excluded.'),
+  requests: Count('Requests that were read.'),
   keys: Count('Their keys.'),
   first_at: Nullable(Text('When the first request came, ISO 8601.')),
   last_at: Nullable(Text('When the last request came, ISO 8601.')),
@@ -80,7 +80,6 @@ const adviceFields = {
   alike_networks: Type.Array(AlikeNetwork, {
     description: 'Their addresses send so equally many requests that one client, or one program, is behind them.',
   }),
-  excluded: Type.Array(Text('A key that was left out.')),
   unit: Type.Optional(Text('What thresholds count, for example tokens. Absent: requests.')),
 };
 const Advice = exact(adviceFields);
@@ -107,7 +106,6 @@ export interface AdviceOptions {
   readonly shares: readonly number[];
   /** False: all requests share one key, so no clients are listed. */
   readonly isKeyed: boolean;
-  readonly excluded?: readonly string[] | undefined;
   readonly unit?: string | undefined;
 }
 
@@ -153,7 +151,6 @@ export function adviceOf(
       names.flatMap((name, key) => (suspected.has(key) ? [] : [[name, counts.requestsOf(key)] as const])),
     ),
     alike_networks: alikeNetworks(names.map((name, key) => [name, counts.requestsOf(key)])),
-    excluded: options.excluded ?? [],
     ...(options.unit !== undefined && { unit: options.unit }),
   };
 }

@@ -51,7 +51,6 @@ const options = {
       { local: true },
     ),
   ),
-  exclude: several(text('leave this key out; repeat for several')),
   out: outFor('reports/<log>/recommend'),
   json: jsonOf('recommend'),
 };
@@ -64,7 +63,7 @@ export const recommend = command({
     ['recommend access.log --key client', 'the limit per client that refuses less than 0.1 % of the requests'],
     ['recommend access.log --limited-below 1%,0.1% --within 60s,5m', 'four limits in one pass'],
     ['recommend llm.csv --count tokens --within 60s', 'how many tokens a minute'],
-    ['recommend access.log --key client --exclude 203.0.113.9', 'without a client'],
+    ["recommend access.log --key client --where 'client!=203.0.113.9'", 'without a client'],
     ['recommend access.log --key client --compare nginx,haproxy,gcra', 'the same for other rules'],
     [
       "recommend access.log --key client --limit 'nginx burst=20 rate=1r/s..50r/s:1r/s'",
@@ -77,15 +76,13 @@ export const recommend = command({
       import('../../core/limiter/products/limiter-spec.js'),
       import('./rule-ladder.js'),
     ]);
-    const { exclude, log: files, limitedBelow = [[0.001]], within: windows = [['60s']] } = given;
+    const { log: files, limitedBelow = [[0.001]], within: windows = [['60s']] } = given;
     const cycleMs = cycleMsOf(given.cycleMs, windows.flat());
     const { cycles, notes } = windowsIn(windows.flat(), cycleMs);
     if (cycles.some((within) => within > MOST_WITHIN))
       throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60s, or --within 5m.');
     const log = logOptions(given, cycleMs);
     refuseCosts(log, given.compare === undefined ? given.as && '--as' : '--compare');
-    if (exclude !== undefined && log.keyColumn === undefined)
-      throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
     const ranged = given.limit === undefined ? undefined : await withRange(given.limit);
     const limiter = ranged?.limiter;
     const compared = unique((given.compare ?? []).flat().map(familyNamed)).filter((name) => name !== 'weir');
@@ -98,7 +95,6 @@ export const recommend = command({
       cycleMs,
       windowCycles,
       shares: unique(limitedBelow.flat()),
-      excluded: exclude ?? [],
       files,
       rules,
       notes: [...notes, ...limiterNotes(limiter)],
@@ -168,8 +164,7 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
     onRead: readingProgress(name),
   });
   const { advice, readings, partial, warnings } = found;
-  const isKeyed = log.keyColumn !== undefined;
-  const read = summaryOf(readings, isKeyed ? advice.keys : undefined, nowMs, warnings);
+  const read = summaryOf(readings, log.keyColumn === undefined ? undefined : advice.keys, nowMs, warnings);
   const { threshold, within, limited_below } = advice.recommendations[0]!;
   const own = advice.fitted.filter((one) => one.within === within && one.limited_below === limited_below);
   const limits = Object.fromEntries(
@@ -183,7 +178,7 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   const usual = linesToPaste(limit, limits).filter(({ product }) => product !== best[0]?.product);
   const paste = log.cost === undefined ? [...best, ...usual, ...further] : [];
   const answer = { ...advice, log: name, partial, paste, read, ...(asked.notes.length > 0 && { notes: asked.notes }) };
-  const report = { ...found, name, isKeyed, key: log.keyColumn, paste, command };
+  const report = { ...found, name, key: log.keyColumn, paste, command };
   const document = adviceDocument(report);
   const pageOf = (files: readonly string[]) => sizingPageHtml(report, files);
   const csv = runTableCsv(recommendedColumns(advice.cycle_ms), advice.recommendations);

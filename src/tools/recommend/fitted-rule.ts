@@ -11,7 +11,7 @@ import type { HeldOut, Sizing, Tuning } from './sizing.js';
 export const fit = {
   rule: Text('Name of the rule.'),
   limited_below: Measure('The share of requests that may be limited.'),
-  requests: Count('Requests of all keys neither excluded nor suspect, as in the next three fields.'),
+  requests: Count('Requests of all keys but suspects, as in the next three fields.'),
   limited: Count('Of them, those limited.'),
   limited_share: Measure('limited / requests; 0 of 0.'),
   keys_limited: Count('Keys with a limited request.'),

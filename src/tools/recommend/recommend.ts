@@ -1,11 +1,10 @@
 // Which limit? Reads logs, or requests of a program, once and in order, into a `Sizing`.
-import { filter, from, type ObservableInput } from 'rxjs';
+import { from, type ObservableInput } from 'rxjs';
 import { familyNamed } from '../../core/limiter/products/families.js';
 import { Failure } from '../../core/schema/failure.js';
 import { cycleMsFor, MOST_WITHIN, parseTime } from '../../core/schema/quantity.js';
 import { CYCLE_MS, cycleOf, startOf } from '../../core/time/cycle.js';
 import { type CountOptions, countsByCycle, type StreamedRequest } from '../../harness/simulate/stream.js';
-import type { RequestSink } from '../../harness/traffic/log/intake.js';
 import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
 import { readInOrder, readLogs } from '../../harness/traffic/log/read.js';
 import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
@@ -39,7 +38,7 @@ export function adviceOfLogs(paths: readonly string[], options: LogAdviceOptions
 }
 
 async function readOnce(paths: readonly string[], options: LogAdviceOptions, mostRows: number): Promise<LogAdvice> {
-  const { cycleMs, windowCycles, shares, rules = [], log, signal, onRead, excluded = [] } = options;
+  const { cycleMs, windowCycles, shares, rules = [], log, signal, onRead } = options;
   const sizing = new Sizing(windowCycles, shares, rules);
   const hasRules = rules.length > 0;
   /** The other rules if all requests of a second arrived at its start. */
@@ -68,9 +67,7 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
     },
     run,
   });
-  const sink = excluded.length === 0 ? order : new Excluding(order, excluded);
-  const readings = await readLogs(paths, log, sink, { signal, onProgress: onRead });
-  if (sink instanceof Excluding) sink.check();
+  const readings = await readLogs(paths, log, order, { signal, onProgress: onRead });
   run(order.end());
   timed?.end();
   const read = readings.filter(({ requests }) => requests > 0);
@@ -148,52 +145,11 @@ class TimedCycles {
   }
 }
 
-class Excluding implements RequestSink {
-  readonly #to: RequestSink;
-  readonly #keys: ReadonlySet<string>;
-  readonly #left = new Set<string>();
-  #others = 0;
-
-  constructor(to: RequestSink, keys: readonly string[]) {
-    this.#to = to;
-    this.#keys = new Set(keys);
-  }
-
-  opened(timeUnit: string | undefined): void {
-    this.#to.opened?.(timeUnit);
-  }
-
-  request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void {
-    if (this.#keys.has(key)) {
-      this.#left.add(key);
-      return;
-    }
-    this.#others += 1;
-    this.#to.request(unixMs, n, key, spreadMs, cost);
-  }
-
-  /** @throws Failure `wrong_usage` for an excluded key without requests, `no_requests` if all are excluded */
-  check(): void {
-    const unknown = [...this.#keys].find((key) => !this.#left.has(key));
-    if (unknown !== undefined)
-      throw new Failure('wrong_usage', {
-        what: `No request is of the key "${unknown}", so it cannot be excluded.`,
-        fix: 'Give the key as the log has it.',
-      });
-    if (this.#others === 0)
-      throw new Failure('no_requests', {
-        what: 'Every request is of an excluded key.',
-        fix: 'Exclude fewer keys.',
-      });
-  }
-}
-
 export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
   /** Limit less than this share of requests, 0 to 1; an array asks for several limits. Default: 0.001. */
   readonly limitedBelow?: number | readonly number[] | undefined;
   /** Window lengths: cycles, or texts such as `47s`. Default: `60s`. */
   readonly within?: number | string | readonly (number | string)[] | undefined;
-  readonly exclude?: readonly string[] | undefined;
   /** Names of other rules to fit in the same windows: `gcra`, `fixed`, `nginx`, … Default: none. */
   readonly compare?: readonly string[] | undefined;
   readonly fit?:
@@ -217,7 +173,7 @@ export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
  */
 export async function recommend(
   requests: ObservableInput<StreamedRequest>,
-  { limitedBelow = 0.001, within = '60s', exclude = [], compare = [], fit, ...options }: RecommendOptions = {},
+  { limitedBelow = 0.001, within = '60s', compare = [], fit, ...options }: RecommendOptions = {},
 ): Promise<Advice> {
   const cycleMs = options.cycleMs ?? cycleMsFor([within].flat() as (number | string)[], CYCLE_MS);
   const shares = [limitedBelow].flat();
@@ -230,13 +186,11 @@ export async function recommend(
     .flatMap((name) => windowCycles.map((one) => familyLadder(name, one, cycleMs)));
   if (fit !== undefined) ladders.push(fitLadder(fit.limiter, fit.values, cycleMs));
   const timed = new TimedCycles(new Sizing(windowCycles, shares, ladders), cycleMs);
-  const without = new Set(exclude);
   let [names, first, last]: [readonly string[], number, number] = [[], Number.POSITIVE_INFINITY, 0];
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
   const counts = countsByCycle({ cycleMs, lateMs, withInstants: ladders.length > 0 });
-  const kept = filter(({ key = 'all' }: StreamedRequest) => !without.has(key));
   await from(requests)
-    .pipe(kept, counts)
+    .pipe(counts)
     .forEach(({ cycle, keys, contracts, requests, instants }) => {
       names = keys;
       last = startOf(cycle, cycleMs);
@@ -249,7 +203,7 @@ export async function recommend(
   if (first === Number.POSITIVE_INFINITY)
     throw new Failure('no_requests', { what: 'There is no request to size a limit on.' });
   const isKeyed = names.some((name) => name !== 'all');
-  return adviceOf(timed.sizing, names, [first, last], { cycleMs, shares, isKeyed, excluded: exclude });
+  return adviceOf(timed.sizing, names, [first, last], { cycleMs, shares, isKeyed });
 }
 
 function refused(path: string, message: string): Failure {

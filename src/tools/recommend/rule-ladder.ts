@@ -48,9 +48,9 @@ const MOST_VALUES = 200;
 /** @param fit as an axis of a sweep: `rate=1r/s..50r/s:1r/s` @throws Failure `wrong_usage`, those of `definitionOf` */
 export function fitLadder(limiter: unknown, fit: string, cycleMs: number): LadderPlan {
   const { path, values } = parseAxis(fit);
-  if (values === undefined || values.length > MOST_VALUES)
+  if (values.length > MOST_VALUES)
     throw new Failure('wrong_usage', {
-      what: `The range ${fit} has ${values === undefined ? 'no step' : `${values.length} values`}.`,
+      what: `The range ${fit} has ${values.length} values.`,
       why: `Each value is tried, up to ${MOST_VALUES}.`,
       fix: 'For example rate=1r/s..50r/s:1r/s, or burst=1..1000:log30.',
     });

@@ -1,5 +1,7 @@
 // The advice of `weir recommend` as a document.
+import { NO_CLIENT } from '../../harness/traffic/log/intake.js';
 import { type Block, type ReportDocument, sentence, type Table } from '../../report/block.js';
+import { shellWord } from '../../report/reported.js';
 import { column, type RunColumn, rowName, runTable } from '../../report/run-table.js';
 import { counted, number, percent, plain, windowWords } from '../../report/words.js';
 import type { Advice, ClientHit, Recommendation } from './advice.js';
@@ -7,35 +9,36 @@ import type { Fit, FittedRule } from './fitted-rule.js';
 import type { PasteLines } from './lines-to-paste.js';
 
 const MOST_CLIENTS = 10;
+const MOST_NAMED = 5;
 const LEVELS = ' ▁▂▃▄▅▆▇█';
 
 export interface AdviceParts {
   readonly name: string;
   readonly advice: Advice;
-  readonly isKeyed: boolean;
   /** As it was asked for: client, path, a column; undefined for one limit for all. */
   readonly key?: string | undefined;
   readonly paste: readonly PasteLines[];
   readonly command: string;
 }
 
-export function adviceDocument({ name, advice, isKeyed, key, paste, command }: AdviceParts): ReportDocument {
-  const { recommendations, cycle_ms, excluded, requests, keys, first_at, last_at, fitted } = advice;
+export function adviceDocument({ name, advice, key, paste, command }: AdviceParts): ReportDocument {
+  const { recommendations, cycle_ms, requests, keys, first_at, last_at, fitted } = advice;
   const one = recommendations[0]!;
   return {
     title: `Which limit fits ${name}?`,
     sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${windowWords(one.within, cycle_ms)} limits ${one.limited_below === 0 ? 'none' : `less than ${percent(one.limited_below)}`} of the requests${suspectsLeftOut(advice)}.`,
     facts: `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${first_at ?? ''} to ${last_at ?? ''}; 1 cycle = ${cycle_ms} ms`,
     blocks: [
-      ...(excluded.length === 0 ? [] : [sentence(`Excluded: ${excluded.map(plain).join(', ')}.`)]),
-      ...[...keySentences(advice), ...networkSentences(advice), ...alikeSentences(advice)].map((text) =>
+      ...[...keySentences(advice, key), ...networkSentences(advice), ...alikeSentences(advice)].map((text) =>
         sentence(text, { hue: 'bad' }),
       ),
-      ...(isKeyed ? [] : [sentence('All requests share this limit. --key client finds one for each client.')]),
+      ...(key === undefined
+        ? [sentence('All requests share this limit. --key client finds one for each client.')]
+        : []),
       runTable(recommendedColumns(cycle_ms), recommendations, { title: 'Recommended' }),
       ...(fitted.length === 0 ? [] : [fittedTable(advice)]),
       sentence(
-        `limited: requests limited in the log${suspectsLeftOut(advice)}. ${columnWords(advice, isKeyed)}${fitted.length === 0 ? '' : ' Limits of other rules above 40 are tried in steps of 5 %.'}`,
+        `limited: requests limited in the log${suspectsLeftOut(advice)}. ${columnWords(advice, key !== undefined)}${fitted.length === 0 ? '' : ' Limits of other rules above 40 are tried in steps of 5 %.'}`,
       ),
       ...clientBlocks(advice, one),
       ...hourBlocks(one),
@@ -164,9 +167,10 @@ function alikeSentences({ alike_networks }: Advice): string[] {
   return more > 0 ? [...sentences, `${more} more networks are like these.`] : sentences;
 }
 
-function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
+function keySentences({ suspects, curves, cycle_ms }: Advice, field: string | undefined): string[] {
   if (suspects.length === 0) return [];
-  const names = suspects.slice(0, 5).map(({ key, requests, share, peaks, withins }) => {
+  const named = suspects.slice(0, MOST_NAMED);
+  const names = named.map(({ key, requests, share, peaks, withins }) => {
     const window = curves.findIndex(({ within }) => within === withins[0]);
     const only =
       withins.length === curves.length
@@ -174,11 +178,15 @@ function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
         : `, set aside for ${withins.map((one) => windowIn(one)).join(' and ')} only`;
     return `${plain(key)} (${counted(requests, 'request')}, ${percent(share)} of all; up to ${number(peaks[window]!)} in ${windowWords(withins[0]!, cycle_ms)}${only})`;
   });
-  const more = suspects.length > 5 ? ` and ${suspects.length - 5} more` : '';
+  const further = suspects.length - named.length;
+  const more = further > 0 ? ` and ${further} more` : '';
   const one = suspects.length === 1;
   const it = one ? 'it' : 'them';
+  // A request without the field has no text there, and counts under NO_CLIENT.
+  const left = named.flatMap(({ key }) => (key === NO_CLIENT ? [key, ''] : [key]));
+  const without = left.map((key) => `--where ${shellWord(`${field}!=${plain(key)}`)}`).join(' ');
   return [
-    `${one ? 'Suspect' : 'Suspects'}: ${names.join('; ')}${more} ${one ? 'sends' : 'send'} far more than any other key. The limits are chosen without ${it}, the curve includes ${it}. --exclude drops ${it} entirely.`,
+    `${one ? 'Suspect' : 'Suspects'}: ${names.join('; ')}${more} ${one ? 'sends' : 'send'} far more than any other key. The limits are chosen without ${it}, the curve includes ${it}. ${without} ${one ? 'drops' : 'drop'} ${further > 0 ? `the first ${MOST_NAMED}` : it} entirely.`,
   ];
 
   function windowIn(within: number): string {

@@ -18,7 +18,7 @@ const MOST_SUSPECTS = 10;
 const LONGEST_NAME = 100;
 
 export function sizingPageHtml(report: LogAdvice & AdviceParts, files: readonly string[] = []): string {
-  const { advice, isKeyed } = report;
+  const { advice, key } = report;
   const { cycle_ms } = advice;
   const before = html`<h2>Choose a limit</h2>
 <form id="choice" class="sliders" aria-label="Choice of a limit">
@@ -31,7 +31,7 @@ ${figure('curve', 'Requests limited at every threshold', 'The share of requests 
 <p id="unknown" class="quiet" hidden>When requests are limited, and whose, is known for higher thresholds only: the page keeps the ${number(MOST_ROWS_OF_WINDOW)} busiest cycles of each window.</p>
 <div id="times">${figure('timeline', 'When requests would be limited', `From ${day(advice.first_at)} to ${day(advice.last_at)} UTC, without suspects.`, 160)}
 ${figure('hours', 'By hour of the day', 'All days together, without suspects.', 160)}</div>
-${clientsSection(isKeyed)}`;
+${key === undefined ? '' : clientsSection()}`;
   return documentPage(adviceDocument(report), { files, before, data: dataOf(report), script: 'recommend.js' });
 }
 
@@ -43,13 +43,12 @@ function figure(id: string, title: string, about: string, height: number): Html 
   return chartFigure({ id, title, about, height });
 }
 
-function clientsSection(isKeyed: boolean): Html | string {
-  if (!isKeyed) return '';
+function clientsSection(): Html {
   const titles = ['key', 'limited', 'of requests', 'share', 'note'];
   return html`<h2>Who would be hit</h2><div class="scroll" tabindex="0" role="region" aria-label="Who would be hit"><table class="stack"><thead><tr>${titles.map((title, index) => html`<th scope="col"${index > 0 && index < 4 ? html` class="n"` : ''}>${title}</th>`)}</tr></thead><tbody id="clients"></tbody></table></div><p class="quiet" id="clients-shown"></p>`;
 }
 
-function dataOf({ advice, sizing, names, isKeyed }: LogAdvice & AdviceParts): SizingData {
+function dataOf({ advice, sizing, names, key }: LogAdvice & AdviceParts): SizingData {
   const { counts } = sizing;
   const tuning = sizing.tuned();
   const numbers = new Map<number, number>();
@@ -94,7 +93,7 @@ function dataOf({ advice, sizing, names, isKeyed }: LogAdvice & AdviceParts): Si
   return {
     firstMs,
     lastMs: Date.parse(advice.last_at ?? ''),
-    isKeyed,
+    isKeyed: key !== undefined,
     ...(advice.unit === undefined ? {} : { unit: advice.unit }),
     keys: keys.map((key) => shownName(names[key]!, LONGEST_NAME)),
     requestsOf: keys.map((key) => counts.requestsOf(key)),

@@ -13,7 +13,7 @@
 //   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84)
 //   time to recover   mean of the runs that do
 import { meanInterval, shareInterval } from '../../core/math/interval.js';
-import { type Axis, type Cell, cellsOf, type Json, parseAxis, wrongSweep } from '../../harness/scenario/grid.js';
+import { type Axis, type Cell, type Json, parseAxis, wrongSweep } from '../../harness/scenario/grid.js';
 import {
   type Explored,
   explore,
@@ -33,8 +33,6 @@ export interface MapQuestion {
   readonly up: string;
   /** Comparisons of figures that hold for a stuck run, for example `clients.succeeded < clients.jobs / 2`. */
   readonly stuck: string;
-  /** Possible cures of the scenario as written: axes from the weakest change to the strongest. */
-  readonly cures?: readonly string[] | undefined;
 }
 
 type Zone = 'stable' | 'vulnerable' | 'collapsed';
@@ -51,30 +49,18 @@ export interface MapColumn {
   readonly recovers: { readonly from: Json; readonly ms: SweptFigure } | undefined;
 }
 
-export interface Cure {
-  /** The smallest change with at most one stuck run in twenty. */
-  readonly set: Cell['set'];
-  readonly stuck: number;
-  readonly n: number;
-  /** Goodput with the change over goodput without, under the smallest trigger: its cost in quiet times. */
-  readonly goodput: number;
-}
-
 export interface CollapseMap {
   readonly axes: readonly Axis[];
   readonly cells: readonly Cell[];
   /** A row per point: `stuck` (share, Wilson's 95 % interval), `clients.drain_ms` (if recovered), `runs` (0: inferred). */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
-  readonly cures: readonly Cure[];
   /** Runs made, and runs that a full map would have needed. */
   readonly runs: number;
   readonly runsOfAll: number;
 }
 
 const PROLONGED = 8;
-const CURED = 0.05;
-const GOODPUT = 'clients.goodput_per_second';
 export const RECOVERY = 'clients.drain_ms';
 
 const notProlonged = { upTo: -1, times: 1 };
@@ -85,7 +71,7 @@ export async function mapCollapse(
   question: MapQuestion,
   { signal, known, onRun, ...place }: RunSweepOptions = {},
 ): Promise<CollapseMap | undefined> {
-  const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
+  const [across, up] = [mapAxis(question.across), mapAxis(question.up)];
   const least = { [across.path]: across.values[0]!, [up.path]: up.values[0]! };
   const condition = readFigureCondition(question.stuck, plan, least);
   const runner = await openRunner(plan, place, { signal, runs: Number.POSITIVE_INFINITY, known, onRun });
@@ -95,8 +81,7 @@ export async function mapCollapse(
       await mapping.mapPolicy(set);
       if (signal?.aborted === true) return undefined;
     }
-    const cures = await mapping.findCures(question.cures ?? []);
-    return signal?.aborted === true ? undefined : mapping.result(cures);
+    return mapping.result();
   } finally {
     await runner.close();
   }
@@ -104,8 +89,8 @@ export async function mapCollapse(
 
 interface Asked {
   readonly plan: SweepPlan;
-  readonly across: Stepped;
-  readonly up: Stepped;
+  readonly across: Axis;
+  readonly up: Axis;
   readonly condition: FigureCondition;
   readonly runner: Runner;
 }
@@ -138,39 +123,13 @@ class Mapping {
       for (let x = 0; x < width; x += 1) this.#rows.push(rowOf(this.#rows.length, setAt(x, y), points, x, y));
   }
 
-  async findCures(cures: readonly string[]): Promise<Cure[]> {
-    const { up } = this.#asked;
-    const goodputOf = async (set: Cell['set']) => {
-      const quiet = newPoint();
-      await this.#add(quiet, { ...set, [up.path]: up.values[0]! }, this.#most);
-      return quiet.goodput;
-    };
-    const without = cures.length === 0 ? 0 : await goodputOf({});
-    const found: Cure[] = [];
-    for (const cure of cures) {
-      const axis = parseAxis(cure);
-      const values = axis.values ?? cellsOf([axis], { set: [], samples: 1 }, 0).map(({ set }) => set[axis.path]!);
-      for (const value of values) {
-        const set = { [axis.path]: value };
-        const point = newPoint();
-        await this.#add(point, set, this.#most);
-        if (point.stuck > CURED * point.n) continue;
-        const goodput = without === 0 ? Number.NaN : (await goodputOf(set)) / without;
-        found.push({ set, stuck: point.stuck, n: point.n, goodput });
-        break;
-      }
-    }
-    return found.sort((a, b) => b.goodput - a.goodput);
-  }
-
-  result(cures: readonly Cure[]): CollapseMap {
+  result(): CollapseMap {
     const { plan, across, up } = this.#asked;
     return {
       axes: [...plan.axes, up, across],
       cells: [...this.#cells.values()],
       rows: this.#rows,
       columns: this.#columns,
-      cures,
       runs: this.#runs,
       runsOfAll: this.#rows.length * this.#most,
     };
@@ -185,7 +144,6 @@ class Mapping {
       point.n += 1;
       point.stuck += this.#asked.condition.holds(run.figures) ? 1 : 0;
       if (RECOVERY in run.figures) point.recoveriesMs.push(run.figures[RECOVERY]!);
-      point.goodput += run.figures[GOODPUT] ?? run.figures['admitted'] ?? 0;
       this.#runs += 1;
     }
   }
@@ -248,13 +206,11 @@ class Mapping {
   }
 }
 
-type Stepped = Axis & { readonly values: readonly Json[] };
-
-function steppedAxis(text: string): Stepped {
+function mapAxis(text: string): Axis {
   const axis = parseAxis(text);
-  if (axis.values === undefined || axis.values.length < 2)
+  if (axis.values.length < 2)
     throw wrongSweep(`${axis.path} needs at least two values.`, 'Write for example arrivals.0.rate=2/s..10/s:1/s.');
-  return axis as Stepped;
+  return axis;
 }
 
 /** Mean with its 95 % interval over the runs that recover; undefined for fewer than two. */

@@ -10,11 +10,10 @@ const COARSE = 4;
 export interface Point {
   n: number;
   stuck: number;
-  goodput: number;
   readonly recoveriesMs: number[];
 }
 
-export const newPoint = (): Point => ({ n: 0, stuck: 0, goodput: 0, recoveriesMs: [] });
+export const newPoint = (): Point => ({ n: 0, stuck: 0, recoveriesMs: [] });
 
 /** By place `y * width + x`. An inferred point is the corner that represents it. */
 export interface Explored {

@@ -1,7 +1,7 @@
 // `weir sweep`: runs a scenario for all values of some fields; --find searches for the value at which a condition begins to hold, --map
 // finds where a service stays stuck.
 
-import { type CommandLine, command, flag, type GivenTo, several, text, whole } from '../../report/command/command.js';
+import { command, flag, type GivenTo, several, text, whole } from '../../report/command/command.js';
 import { usageFailure } from '../../report/command/exit-codes.js';
 import { exitOfStop, stopSignal } from '../../report/command/interrupt.js';
 import { jsonOf, outFor, runPlace, seed, workers } from '../../report/command/options.js';
@@ -25,11 +25,6 @@ const options = {
       'a field and its values: limiter.threshold=50..200:10, or a=1,2,3; several times for several fields; limiter=every and clients=every are all that are known. With --find the first is searched, to the nearest step; with --map the first is the load, the second the trigger, and further ones make a map each',
     ),
   ),
-  samples: whole(
-    1,
-    10_000_000,
-    'draw this number of cells (a Latin hypercube) instead of all combinations; ranges then need no step',
-  ),
   replications: whole(
     1,
     100_000,
@@ -37,20 +32,11 @@ const options = {
   ),
   workers,
   seed,
-  figure: several(text('figure to show, for example limited or clients.retries; repeat for several')),
   find: text(
     "search for the value at which this begins to hold, for example 'limited < 1%'; with --map: when a run is stuck (default: 'clients.succeeded < clients.jobs / 2')",
     { needs: 'set' },
   ),
-  map: flag('map load by trigger: where a service stays stuck after the trigger has gone', {
-    without: ['samples', 'figure'],
-  }),
-  cure: several(
-    text(
-      'with --map: a change that may cure the scenario as written, its values from weak to strong: limiter.threshold=400,300,200',
-      { needs: 'map' },
-    ),
-  ),
+  map: flag('map load by trigger: where a service stays stuck after the trigger has gone'),
   out: outFor('reports/<scenario>/sweep-<id>'),
   json: jsonOf('sweep', ', a line for each cell, of a map one line'),
 };
@@ -76,18 +62,14 @@ export const sweep = command({
       'sweep scenarios/metastable.yaml --map --set arrivals.0.rate=1/s..9/s:1/s --set arrivals.1.rate=0/s..40/s:5/s --set clients.0.max_attempts=1,3',
       'where it stays stuck: one attempt, or three',
     ],
-    [
-      'sweep scenarios/metastable.yaml --map --set … --set … --cure limiter.threshold=500,400,300 --cure clients.0.max_attempts=2,1',
-      'what brings it back, and what that costs',
-    ],
     ['sweep matrix', 'every limiter by every client library: goodput, attempts per success, time to drain, worst wait'],
   ],
   more: 'A sweep or a map that was stopped goes on when the same command is given again. A map measures after the trigger if the scenario has a warm_up.',
   run: async (given, line) => {
-    const { seed, samples, set = [], find, map } = given;
+    const { seed, set = [], find, map } = given;
     const isMatrix = given.scenario === MATRIX;
-    if (isMatrix && (map || find !== undefined || samples !== undefined))
-      throw usageFailure('matrix takes neither --map nor --find nor --samples.', 'Name a scenario file with them.');
+    if (isMatrix && (map || find !== undefined))
+      throw usageFailure('matrix takes neither --map nor --find.', 'Name a scenario file with them.');
     if (set.length === 0 && !isMatrix)
       throw usageFailure('Nothing is varied.', 'Name a field with its values: --set limiter.threshold=50..200:10.');
     if (map && set.length < 2)
@@ -95,23 +77,19 @@ export const sweep = command({
         '--map takes the field of the load and that of the trigger.',
         'For example --set arrivals.0.rate=2/s..9/s:1/s --set arrivals.1.rate=0/s..40/s:5/s.',
       );
-    if (find !== undefined && !map) refuseFiles(line);
+    if (find !== undefined && !map && line.has('out'))
+      throw usageFailure('--out has no effect with --find.', 'Leave --out out.');
     const { planSweep } = await import('./plan-sweep.js');
     const replications = given.replications ?? (map ? 20 : 1);
     const { everyOf, matrixAxes, matrixScenario } = await import('./matrix.js');
     const axes = isMatrix ? matrixAxes(set) : everyOf(set.slice(map ? 2 : find === undefined ? 0 : 1));
     const source = isMatrix ? matrixScenario : given.scenario;
-    const plan = await planSweep(source, { set: axes, samples }, { seed, replications });
+    const plan = await planSweep(source, { set: axes }, { seed, replications });
     if (given.json || (find !== undefined && !map)) for (const note of plan.notes) warn(`${note}\n`);
     if (find !== undefined && !map) return findAndPrint(plan, given, set[0]!, find);
     await (await import('./made-runs.js')).makeRuns(plan, given, line);
   },
 });
-
-function refuseFiles(line: CommandLine): void {
-  for (const option of ['figure', 'out'])
-    if (line.has(option)) throw usageFailure(`--${option} has no effect with --find.`, `Leave --${option} out.`);
-}
 
 async function findAndPrint(plan: SweepPlan, given: Given, searched: string, condition: string): Promise<void> {
   const [{ foundBlocks }, { findValues }] = await Promise.all([import('./sweep-document.js'), import('./find.js')]);

@@ -52,7 +52,7 @@ export async function* findValues(
   { signal, ...place }: RunPlace & Pick<RunSweepOptions, 'signal'> = {},
 ): AsyncGenerator<Found, void, undefined> {
   const axis = searchedAxis(over);
-  const values = axis.values!;
+  const { values } = axis;
   if (plan.axes.some(({ path }) => path === axis.path))
     throw wrongSweep(`${axis.path} is set and searched.`, 'Give all its values in one --set.');
   const condition = readFigureCondition(text, plan, { [axis.path]: values[0]! });
@@ -142,7 +142,7 @@ function gapOf(
   resolution: number | undefined,
 ): Gap | undefined {
   if (unit === undefined) return undefined;
-  const [low, high] = [numberOf(values![place]!), numberOf(values![place + 1]!)];
+  const [low, high] = [numberOf(values[place]!), numberOf(values[place + 1]!)];
   const wanted = resolution ?? 10 ** (exponentOf(Math.max(Math.abs(low), Math.abs(high))) - SIGNIFICANT_FIGURES + 1);
   const between = multipleOf(wanted, Math.floor(low / wanted) + 1);
   const isFine = Number.isInteger(wanted) || isTaken(withUnit(between < high ? between : low + (high - low) / 2, unit));
@@ -194,11 +194,10 @@ function isTakenBy(plan: SweepPlan, set: Cell['set']): boolean {
 }
 
 function searchedAxis(over: string): Axis {
-  const axis = parseAxis(over);
-  const stepped = axis.values === undefined ? parseAxis(`${over}:1`) : axis;
-  if (stepped.values!.length < 2)
+  const axis = parseAxis(over, '1');
+  if (axis.values.length < 2)
     throw wrongSweep(`${over} has one value only.`, 'Write for example --set limiter.threshold=1..1000.');
-  return stepped;
+  return axis;
 }
 
 function judged(value: Json, figures: Readonly<Record<string, SweptFigure>>, condition: FigureCondition): Tried {

@@ -25,8 +25,6 @@ interface Given {
   readonly set: readonly string[] | undefined;
   readonly find: string | undefined;
   readonly map: boolean;
-  readonly cure: readonly string[] | undefined;
-  readonly figure: readonly string[] | undefined;
   readonly workers: number | string | undefined;
   readonly out: string | undefined;
   readonly json: boolean;
@@ -96,7 +94,7 @@ export async function makeRuns(planned: SweepPlan, given: Given, line: CommandLi
   }
 }
 
-function sweepOf(plan: SweepPlan, { figure, json }: Given): Make {
+function sweepOf(plan: SweepPlan, { json }: Given): Make {
   return async (options) => {
     const rows: SweepRow[] = [];
     for await (const row of runSweep(plan, options)) {
@@ -105,31 +103,24 @@ function sweepOf(plan: SweepPlan, { figure, json }: Given): Make {
     }
     const { axes, cells } = plan;
     if (rows.length < cells.length) return undefined;
-    const figures = shownFigures(
-      rows,
-      figure ?? (isMatrix(axes) ? matrixFigures.filter((name) => rows.some((row) => name in row.figures)) : undefined),
-    );
-    return { rows, axes, cells, figures, says: isMatrix(axes) ? matrixBlocks(axes, rows, figures) : undefined };
+    if (!isMatrix(axes)) return { rows, axes, cells, figures: shownFigures(rows) };
+    const figures = matrixFigures.filter((name) => rows.some((row) => name in row.figures));
+    return { rows, axes, cells, figures, says: matrixBlocks(axes, rows, figures) };
   };
 }
 
 type Question = Parameters<typeof mapCollapse>[1];
 
-function mapQuestion({ set = [], find, cure = [] }: Given): Question {
+function mapQuestion({ set = [], find }: Given): Question {
   const [across = '', up = ''] = set;
-  return {
-    across,
-    up,
-    stuck: find ?? 'clients.succeeded < clients.jobs / 2',
-    cures: cure,
-  };
+  return { across, up, stuck: find ?? 'clients.succeeded < clients.jobs / 2' };
 }
 
 function mapOf(plan: SweepPlan, question: Question): Make {
   return async (options) => {
     const map = await mapCollapse(plan, question, options);
     if (map === undefined) return undefined;
-    const { columns, cures, runs, runsOfAll } = map;
+    const { columns, runs, runsOfAll } = map;
     const needed = runs < runsOfAll ? `${runs} of ${runsOfAll} runs needed` : counted(runs, 'run');
     const notes = plan.notes.length > 0 && { notes: plan.notes };
     const says = [...mapBlocks(map), sentence(`${needed}.`)];
@@ -140,7 +131,7 @@ function mapOf(plan: SweepPlan, question: Question): Make {
       figures,
       says,
       border: 0.5,
-      answer: { columns, cures, runs, ...notes },
+      answer: { columns, runs, ...notes },
     };
   };
 }

@@ -34,7 +34,7 @@ fill(figure, sweep.figures, first.figure);
 fill(across, names, first.x);
 fill(by, names, first.by);
 kind.value = first.kind;
-by.disabled = sweep.drawn || sweep.axes.length < 2;
+by.disabled = sweep.axes.length < 2;
 kind.disabled = by.disabled;
 for (const { parentElement } of [by, kind]) parentElement!.hidden = by.disabled;
 

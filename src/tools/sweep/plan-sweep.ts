@@ -60,7 +60,7 @@ export async function planSweep(
   if (seed !== undefined && axes.some((axis) => axis.path === 'seed'))
     throw wrongSweep('The seed is given twice: for all cells, and as an axis.', 'Leave one of them out.');
   const first = seed ?? base.seed;
-  const cells = cellsOf(axes, grid, first);
+  const cells = cellsOf(axes);
   const checked = cells.length <= MOST_CHECKED ? cells.map(({ set }) => set) : cornersOf(axes);
   const notes = new Set(checked.flatMap((set) => scenarioOf({ scenario, path }, set).notes));
   const determined = { scenario: described(scenario), seed: String(first), replications, cells };
@@ -78,10 +78,8 @@ export async function planSweep(
 }
 
 function cornersOf(axes: readonly Axis[]): Cell['set'][] {
-  const first = Object.fromEntries(axes.map(({ path, at }) => [path, at(0)]));
-  return axes.flatMap(({ path, values, at }) =>
-    (values ?? [at(0), at(1 - 2 ** -53)]).map((value) => ({ ...first, [path]: value })),
-  );
+  const first = Object.fromEntries(axes.map(({ path, values }) => [path, values[0]!]));
+  return axes.flatMap(({ path, values }) => values.map((value) => ({ ...first, [path]: value })));
 }
 
 function described(value: unknown): unknown {

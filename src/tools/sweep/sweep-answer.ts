@@ -51,17 +51,9 @@ const Column = exact({
   'recovers?': exact({ from: Any('The largest trigger that it recovers from.'), ms: Interval }),
 });
 
-const Cure = exact({
-  set,
-  stuck: Count('Stuck runs with it.'),
-  n: Count('Of how many runs.'),
-  goodput: Measure('Goodput with it over goodput without, under the smallest trigger.'),
-});
-
 const CollapseAnswer = exact('Of --map.', {
   rows: Type.Array(Row),
   columns: Type.Array(Column, { description: 'One for each load.' }),
-  cures: Type.Array(Cure, { description: 'The smallest change with at most one stuck run in twenty.' }),
   runs: Count('Runs that were needed.'),
   'notes?': Type.Array(Text('What a reader should know.')),
   digest: Text('Over all rows.'),

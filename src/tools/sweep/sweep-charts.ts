@@ -2,7 +2,6 @@
 //
 //   lines   a figure over one axis, a line for each value of another, with 95 % intervals as bands
 //   heat    two axes, the figure as a colour
-//   dots    sampled cells, one dot each
 //
 // Each combination of values of further axes has its own chart, side by side, with the same scale.
 import { plainNumber } from '../../report/chart-specs/axis-text.js';
@@ -10,7 +9,7 @@ import { type ChartSpec, type Heat, heatMap, type Line, type Tone, unmarked } fr
 
 export interface SweepAxis {
   readonly name: string;
-  /** In order: numbers or names. Empty if cells are sampled from a range. */
+  /** In order: numbers or names. */
   readonly values: readonly (number | string)[];
   readonly isNumeric: boolean;
 }
@@ -18,7 +17,7 @@ export interface SweepAxis {
 type SweepValue = readonly [mean: number, low: number | null, high: number | null];
 
 export interface SweepCell {
-  /** By axis: the index of the value; for cells sampled from a range, the value itself. */
+  /** By axis: the index of the value. */
   readonly at: readonly number[];
   readonly values: readonly (SweepValue | null)[];
 }
@@ -29,7 +28,6 @@ export interface SweepData {
   readonly figures: readonly string[];
   readonly titles: readonly string[];
   readonly cells: readonly SweepCell[];
-  readonly drawn: boolean;
   readonly runs: number;
   readonly border?: number | undefined;
 }
@@ -38,7 +36,7 @@ export interface SweepView {
   readonly figure: number;
   readonly x: number;
   readonly by: number | undefined;
-  readonly kind: 'lines' | 'heat' | 'dots';
+  readonly kind: 'lines' | 'heat';
 }
 
 const MOST_PANELS = 12;
@@ -56,7 +54,7 @@ const COLUMN_WIDTH = 28;
 const NAMES_WIDTH = 200;
 
 /** First the numeric axis with the most values, horizontally; the next one as lines or, with many values, as rows. */
-export function firstView({ axes, drawn, border }: SweepData, figure = 0): SweepView {
+export function firstView({ axes, border }: SweepData, figure = 0): SweepView {
   const order = axes
     .map((_, index) => index)
     .sort(
@@ -66,17 +64,15 @@ export function firstView({ axes, drawn, border }: SweepData, figure = 0): Sweep
   const [x = 0, by] = order;
   const [most = 0, more] = order.map((index) => axes[index]!.values.length);
   // Names read downwards, so a map of many names is taller than wide.
-  if (!drawn && by !== undefined && more! > MOST_LINES && !axes[x]!.isNumeric && most >= more!)
+  if (by !== undefined && more! > MOST_LINES && !axes[x]!.isNumeric && most >= more!)
     return { figure, x: by, by: x, kind: 'heat' };
-  if (drawn) return { figure, x, by: undefined, kind: 'dots' };
   // The last two axes of a map are trigger and load.
   if (border !== undefined) return { figure, x: axes.length - 1, by: axes.length - 2, kind: 'heat' };
   return { figure, x, by, kind: by !== undefined && axes[by]!.values.length > MOST_LINES ? 'heat' : 'lines' };
 }
 
 export function sweepCharts(data: SweepData, view: SweepView): { charts: ChartSpec[]; left: number } {
-  const { axes, cells, drawn } = data;
-  if (drawn) return { charts: [dots(data, view)], left: 0 };
+  const { axes, cells } = data;
   const others = axes.map((_, index) => index).filter((index) => index !== view.x && index !== view.by);
   const keys = [...new Set(cells.map(({ at }) => others.map((axis) => at[axis]).join('/')))];
   const scale = scaleOf(data, view);
@@ -198,33 +194,4 @@ function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly Swe
 
 function isSlanted({ isNumeric, values }: SweepAxis): boolean {
   return !isNumeric && values.length > MOST_LINES;
-}
-
-function dots(data: SweepData, { figure, x }: SweepView): ChartSpec {
-  const axis = data.axes[x]!;
-  const isRange = axis.values.length === 0;
-  const place = isRange ? (value: number) => value : places(axis);
-  const own = data.cells.toSorted((a, b) => a.at[x]! - b.at[x]!);
-  const xs = own.map(({ at }) => place(at[x]!));
-  const name = data.titles[figure]!;
-  return {
-    id: 'panel-0',
-    title: name,
-    about: about(data, `${name} of each drawn cell by ${axis.name}`),
-    x: isRange ? { kind: 'values', title: axis.name, ...room(xs[0] ?? 0, xs.at(-1) ?? 1) } : valueAxis(axis),
-    yTitle: name,
-    lines: [
-      {
-        label: name,
-        tone: 'count',
-        xs,
-        ys: own.map(({ values }) => values[figure]?.[0] ?? null),
-        stepped: false,
-        loose: true,
-        listed: false,
-      },
-    ],
-    ...unmarked,
-    height: 380,
-  };
 }

@@ -4,8 +4,6 @@ import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { makeFolder } from '../../core/files/make-folder.js';
 import type { Seed } from '../../core/math/seed.js';
-import { nearest } from '../../core/schema/did-you-mean.js';
-import { Failure } from '../../core/schema/failure.js';
 import { type Axis, type Json, valueName } from '../../harness/scenario/grid.js';
 import { type Block, type ReportDocument, sentence, type Table } from '../../report/block.js';
 import { drawingIfInstalled } from '../../report/chart/drawing.js';
@@ -14,8 +12,8 @@ import { writeDocument } from '../../report/folder.js';
 import { html } from '../../report/page/html.js';
 import { documentPage } from '../../report/page/page.js';
 import { column, type Interval, intervalWords, type RunColumn, rowName, runTable } from '../../report/run-table.js';
-import { counted, number } from '../../report/words.js';
-import type { CollapseMap, Cure, MapColumn } from './collapse-map.js';
+import { counted } from '../../report/words.js';
+import type { CollapseMap, MapColumn } from './collapse-map.js';
 import type { Found, Tried } from './find.js';
 import { type SweepPlan, setWords } from './plan-sweep.js';
 import type { SweepRow } from './sweep.js';
@@ -29,18 +27,9 @@ const MOST_FIGURES = 4;
 
 const SAID_BY_OTHERS = new Set(['requests', 'admitted', 'contracts_limited', 'restores', 'clients.attempts']);
 
-/** Default: the first figures that vary between cells. @throws Failure `wrong_usage` for a figure that no cell has */
-export function shownFigures(rows: readonly SweepRow[], asked: readonly string[] | undefined): readonly string[] {
+/** The first figures that vary between cells. */
+export function shownFigures(rows: readonly SweepRow[]): readonly string[] {
   const present = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
-  const missing = asked?.find((name) => !present.has(name));
-  if (missing !== undefined) {
-    const guess = nearest(missing, present);
-    throw new Failure('wrong_usage', {
-      what: `No cell has a figure ${missing}.`,
-      fix: guess === undefined ? `There are ${[...present].join(', ')}.` : `Did you mean ${guess}?`,
-    });
-  }
-  if (asked !== undefined) return asked;
   const ordered = known.map(({ name }) => name).filter((name) => present.has(name));
   const varying = ordered.filter((name) => new Set(rows.map(({ figures }) => figures[name]?.mean)).size > 1);
   const isAnswer = (name: string) => !SAID_BY_OTHERS.has(name);
@@ -162,8 +151,8 @@ function inSeconds({ mean, low, high }: Interval): string {
   return intervalWords({ mean: s(mean), low: low && s(low), high: high && s(high) });
 }
 
-/** For each load its zone and the smallest trigger that leaves it stuck; then the cures. */
-export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
+/** For each load its zone and the smallest trigger that leaves it stuck. */
+export function mapBlocks({ axes, columns }: CollapseMap): Block[] {
   const up = axes.at(-2)!.path;
   const titles = shortNames(axes.map(({ path }) => path));
   const shown = axes.flatMap(({ path }, index) => (index === axes.length - 2 ? [] : [{ path, title: titles[index]! }]));
@@ -191,19 +180,8 @@ export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
           ),
         ],
   );
-  const cured = runTable(cureColumns, cures, { title: 'What cures it, the cheapest first' });
-  return [zones, ...tooShort, ...(cures.length === 0 ? [] : [cured])];
+  return [zones, ...tooShort];
 }
-
-function goodputOf({ goodput }: Cure): number | undefined {
-  return Number.isFinite(goodput) ? goodput : undefined;
-}
-
-const cureColumns: readonly RunColumn<Cure>[] = [
-  rowName('set', ({ set }) => setWords(set)),
-  { title: 'stuck', of: ({ stuck }) => stuck, shown: ({ stuck, n }) => `${stuck} of ${counted(n, 'run')}` },
-  column('goodput in quiet times', goodputOf, (share) => `${number(100 * share)} %`),
-];
 
 interface Swept {
   readonly plan: SweepPlan;
@@ -221,7 +199,6 @@ interface SweepReport extends Swept {
 
 /** Keeps the page under 5 MB; the files hold all. */
 const MOST_NUMBERS = 240_000;
-const MOST_PICTURES = 12;
 
 export async function writeSweepReport(folder: string, report: SweepReport): Promise<string> {
   const charts = join(folder, 'charts');
@@ -229,13 +206,12 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
   for (const name of readdirSync(charts)) if (name.endsWith('.png')) rmSync(join(charts, name));
   const data = sweepData(report);
   const canvas = await drawingIfInstalled();
-  const pictures = canvas === undefined ? 0 : Math.min(report.figures.length, MOST_PICTURES);
-  for (let figure = 0; figure < pictures; figure += 1) {
-    const name = report.figures[figure]!;
+  for (const [figure, name] of report.figures.entries()) {
+    if (canvas === undefined) break;
     const { charts: panels } = sweepCharts(data, firstView(data, figure));
     writeFileSync(
       join(charts, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`),
-      await canvas!.panelsPng(figureTitle(name), panels, 'light'),
+      await canvas.panelsPng(figureTitle(name), panels, 'light'),
     );
   }
   const { document, files } = report;
@@ -245,8 +221,7 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
 }
 
 function sweepData({ plan, rows, figures, border }: Swept): SweepData {
-  const { axes, name, replications, cells: planned } = plan;
-  const drawn = planned.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
+  const { axes, name, replications } = plan;
   const axisNames = shortNames(axes.map(({ path }) => path));
   const shown = axes.map((axis, index) => sweepAxis(axisNames[index]!, axis));
   const present = new Set(rows.flatMap((row) => Object.keys(row.figures)));
@@ -261,23 +236,22 @@ function sweepData({ plan, rows, figures, border }: Swept): SweepData {
     return { at: axes.map((axis) => placeOf(axis, set[axis.path]!)), values };
   });
   const titles = names.map(figureTitle);
-  return { name, axes: shown, figures: names, titles, cells, drawn, runs: replications, border };
+  return { name, axes: shown, figures: names, titles, cells, runs: replications, border };
 }
 
-function sweepAxis(name: string, { values = [], names }: Axis): SweepAxis {
+function sweepAxis(name: string, { values, names }: Axis): SweepAxis {
   if (names !== undefined) return { name, values: names, isNumeric: false };
   const units = new Set(values.map((one) => /^[+-]?[\d.]+(.*)$/.exec(String(one))?.[1]));
   const [unit] = units;
-  if (units.size > 1 || (values.length > 0 && unit === undefined))
+  if (units.size > 1 || unit === undefined)
     return { name, values: values.map((one) => String(valueText(one))), isNumeric: false };
-  const title = unit === undefined || unit === '' ? name : `${name}, ${unit.trim()}`;
+  const title = unit === '' ? name : `${name}, ${unit.trim()}`;
   return { name: title, values: values.map((one) => Number.parseFloat(String(one))), isNumeric: true };
 }
 
-function placeOf({ values = [] }: Axis, value: Json): number {
+function placeOf({ values }: Axis, value: Json): number {
   const text = JSON.stringify(value);
-  const index = values.findIndex((one) => JSON.stringify(one) === text);
-  return index >= 0 ? index : Number.parseFloat(String(value));
+  return values.findIndex((one) => JSON.stringify(one) === text);
 }
 
 /** Figures are never negative, so interval ends are not either. */
@@ -333,6 +307,6 @@ function matrixCode({ scenario, notes }: SweepPlan): Block[] {
 }
 
 const choice = html`<h2>Charts</h2>
-<form id="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
+<form id="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option></select></label></form>
 <p id="said" role="status" class="quiet"></p>
 <div id="panels"></div>`;

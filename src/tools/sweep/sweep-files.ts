@@ -136,7 +136,7 @@ export class RunFolder {
       seed,
       replications,
       cells: cells.length,
-      set: Object.fromEntries(axes.map((axis) => [axis.path, axis.values ?? 'drawn'])),
+      set: Object.fromEntries(axes.map((axis) => [axis.path, axis.values])),
       ...(notes.length === 0 ? {} : { notes }),
       ...(digest === undefined ? {} : { digest }),
     };

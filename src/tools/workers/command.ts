@@ -14,7 +14,7 @@ import type { LoadJob } from './load-job.js';
 const options = {
   store: text('the Redis to take runs from', { place: true, required: true }),
   workers: threads,
-  target: several(
+  url: several(
     value(
       'scheme, host and port of a service',
       originIn,
@@ -30,12 +30,12 @@ export const worker = command({
     ['worker redis://127.0.0.1:6379', 'on each machine that should help'],
     ['sweep scenarios/day.yaml --set … --workers redis://127.0.0.1:6379', 'a command that uses workers'],
     ['worker rediss://:secret@queue.example:6379 --workers 4', 'with TLS and a password, on four cores'],
-    ['worker redis://10.0.0.1 --target http://10.0.0.2:7770', 'a generator of load for a machine of yours'],
+    ['worker redis://10.0.0.1 --url http://10.0.0.2:7770', 'a generator of load for a machine of yours'],
   ],
-  more: 'Anyone who reaches that Redis can ask for runs, and for load on a --target. A worker reads no files for them. All must be of one version. Runs of a worker that is killed go to another; a load whose generator is killed is invalid. Ctrl-C ends it after what is under way, a second one at once.',
+  more: 'Anyone who reaches that Redis can ask for runs, and for load on a --url. A worker reads no files for them. All must be of one version. Runs of a worker that is killed go to another; a load whose generator is killed is invalid. Ctrl-C ends it after what is under way, a second one at once.',
   run: async (given) => {
     const { store, workers: threads = availableParallelism(), json } = given;
-    const targets = given.target ?? [];
+    const targets = given.url ?? [];
     // As in `weir load`, whose requests it may send.
     setFlagsFromString('--no-allocation-site-pretenuring');
     const [{ takeRuns }, { generate }] = await Promise.all([

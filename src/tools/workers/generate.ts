@@ -69,7 +69,7 @@ function refuseOtherTargets({ url, connect }: LoadJob, targets: readonly string[
     throw new Failure('remote_not_allowed', {
       what: `Nothing was sent to ${origin}.`,
       why: `The worker on ${hostname()} sends load only to ${targets.join(', ')}.`,
-      fix: `If it is yours to test, start the workers with --target ${origin}.`,
+      fix: `If it is yours to test, start the workers with --url ${origin}.`,
     });
   }
 }
@@ -138,7 +138,7 @@ async function sendShare(
   const sending = new PacedSender(
     schedule,
     { clock, firstCycle, inFlight, observer, uncertaintyMs, warm },
-    job.pacing,
+    job.byInstants,
     job,
   );
   const over = new AbortController();

@@ -84,7 +84,7 @@ class LoadGenerators implements Generators {
       throw cannotSend(
         'Nothing was sent.',
         'There is no worker that sends load.',
-        `Start some with weir worker --target ${originOf(this.#task.url)}.`,
+        `Start some with weir worker --url ${originOf(this.#task.url)}.`,
       );
     await this.#publish({ state: 'wait' });
     const job = { ...this.#task, made, weir: VERSION, run: this.#run, of };

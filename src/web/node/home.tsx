@@ -185,7 +185,7 @@ function OwnMachines() {
         ))}
       </ul>
       <p class="quiet">
-        {machines?.length === 0 ? 'None yet. ' : ''}A new one: <ShownCommand words="machine create <slug>" />
+        {machines?.length === 0 ? 'None yet. ' : ''}A new one: <ShownCommand words="machine create <machine>" />
       </p>
     </section>
   );

@@ -191,7 +191,6 @@ describe('the command line', () => {
     'limiter gcra NAME=1',
     'limiter NAME -',
     `replay ${log} --log-format NAME`,
-    `report ${log} --tolerance NAME`,
     'report --NAME',
     `simulate ${scenario} --NAME 1`,
     `sweep ${scenario} --set NAME=1`,

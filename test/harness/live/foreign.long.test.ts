@@ -87,9 +87,9 @@ duration: 13
 cycle_ms: 100
 limiter: { like: fastify, max: 3, timeWindow: ${WINDOW_MS} }
 target: { preset: fastify, transport_ms: 20 }
-arrivals: [{ model: counts, counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 3] }]
+arrivals: [{ model: counts, placement: start, counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 3] }]
 `);
-  const result = await run(late, { url: `${origin}/work`, pacing: 'at once' });
+  const result = await run(late, { url: `${origin}/work` });
   const { verdict, reason } = told(result).comparison;
   expect(result.observed.outcome.limited).toBe(1);
   expect(verdict, reason).not.toBe('node differs');

@@ -7,6 +7,7 @@ import type { EventSeen } from '../../../src/harness/live/event-listener.js';
 import { compare, explainLost } from '../../../src/harness/live/findings-by-cycle.js';
 import { type Arrived, type CountedAnswer, type Model, modelOf } from '../../../src/harness/live/model.js';
 import type { Difference, TransitionSeen } from '../../../src/harness/outcome/outcome-schema.js';
+import { tries } from '../../draws.js';
 
 const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
 const options = { names: ['a'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 24 };
@@ -111,6 +112,6 @@ it('a right node is never blamed', async () => {
       const found = await differencesOf(answered, lost, right.transitions);
       expect(found ?? []).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: tries(250) },
   );
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => node.close());
 
 const axes = matrixAxes([]);
-const cells = cellsOf(axes, { set: axes }, 7);
+const cells = cellsOf(axes);
 
 async function check(limiter: string, client: string): Promise<void> {
   const named = `burst,${limiter},${client}`;

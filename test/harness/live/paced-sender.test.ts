@@ -1,31 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
-import { PacedSender, pacings, type Share, sendAt, sendWindow } from '../../../src/harness/live/paced-sender.js';
+import { PacedSender, type Share, sendWindow } from '../../../src/harness/live/paced-sender.js';
 import type { Stage } from '../../../src/harness/live/sending.js';
 import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { countsOfModels } from '../../../src/harness/traffic/requests.js';
 import { scenario } from './asking.js';
 
 describe('where in its cycle a request is sent', () => {
-  it('is inside the cycle, ascending, and away from its edges where counts matter', () => {
+  it('is inside the cycle, away from its edges, where counts matter', () => {
     const cycles = fc.integer({ min: 10, max: 2_000 });
     fc.assert(
-      fc.property(fc.constantFrom(...pacings), fc.integer({ min: 1, max: 500 }), cycles, (pacing, n, cycleMs) => {
+      fc.property(fc.integer({ min: 1, max: 500 }), cycles, (n, cycleMs) => {
         const uncertaintyMs = cycleMs / 50;
-        const window = sendWindow(pacing, n, cycleMs, uncertaintyMs);
-        const at = Array.from({ length: n }, (_, k) => sendAt(pacing, k, n, k / n, window));
-        expect(at).toEqual([...at].sort((a, b) => a - b));
-        const marginMs = pacing === 'steady' || pacing === 'instant' ? 0 : Math.min(uncertaintyMs, cycleMs / 4);
-        expect(at[0]).toBeGreaterThanOrEqual(marginMs);
-        expect(at[n - 1]).toBeLessThan(cycleMs - marginMs);
+        const { fromMs, lengthMs } = sendWindow(n, cycleMs, uncertaintyMs);
+        const marginMs = Math.min(uncertaintyMs, cycleMs / 4);
+        expect([fromMs >= marginMs, lengthMs > 0, fromMs + lengthMs <= cycleMs - marginMs]).toEqual([true, true, true]);
       }),
     );
   });
 
   it('leaves half of the cycle free while requests are few', () => {
-    expect(sendWindow('arrival', 10, 50, 1)).toEqual({ fromMs: 2, lengthMs: 23 });
-    expect(sendWindow('arrival', 10_000, 777, 1)).toEqual({ fromMs: 2, lengthMs: 777 - 2 - 77.7 - 1 });
+    expect(sendWindow(10, 50, 1)).toEqual({ fromMs: 2, lengthMs: 23 });
+    expect(sendWindow(10_000, 777, 1)).toEqual({ fromMs: 2, lengthMs: 777 - 2 - 77.7 - 1 });
   });
 });
 
@@ -52,34 +49,45 @@ describe('a schedule', () => {
   });
 });
 
+const one = scenario(
+  'duration: 30\ncycle_ms: 100\nstart_cycle: 0\ncosts: { each: { law: uniform, from: 1, to: 99 } }\nseed: 3\narrivals: [{ model: poisson, rate: 7 }]\ncontracts: { count: 3 }',
+);
+
+/** What is sent, and what was planned. */
+async function sentBy(
+  share?: Share,
+  byInstants = false,
+): Promise<{ sent: [contract: number, atMs: number, cost?: number][]; planned: number }> {
+  const clock = new VirtualClock(0, 100);
+  const all = { sent: [] as [contract: number, atMs: number, cost?: number][], planned: 0 };
+  const schedule = scheduleOf(await trafficOf(one, 3), one);
+  const stage = {
+    clock,
+    firstCycle: 2,
+    uncertaintyMs: 1,
+    observer: { plan: (_: number, n: number) => (all.planned += n) },
+    inFlight: { launch: (...request: [contract: number, atMs: number, cost?: number]) => all.sent.push(request) },
+  } as unknown as Stage;
+  new PacedSender(schedule, stage, byInstants, share).start();
+  clock.run({ untilMs: 5_000 });
+  return all;
+}
+
+it('keeps the instants of the model where they decide, and cycle and order where cycles do', async () => {
+  const instants = [...scheduleOf(await trafficOf(one, 3), one)].flatMap(({ instants = [] }) => [...instants]);
+  const atMs = async (byInstants: boolean) => (await sentBy(undefined, byInstants)).sent.map(([, ms]) => ms - 200);
+  const [byInstants, byCycles] = [await atMs(true), await atMs(false)];
+  expect(byInstants.map((ms) => ms.toFixed(6))).toEqual(instants.map((ms) => ms.toFixed(6)));
+  const cyclesOf = (all: readonly number[]) => all.map((ms) => Math.floor(ms / 100));
+  expect(cyclesOf(byCycles)).toEqual(cyclesOf(instants));
+  expect(byCycles).toEqual(byCycles.toSorted((a, b) => a - b));
+});
+
 describe('shares', () => {
-  const one = scenario(
-    'duration: 30\nstart_cycle: 0\ncosts: { each: { law: uniform, from: 1, to: 99 } }\nseed: 3\narrivals: [{ model: poisson, rate: 7 }]\ncontracts: { count: 3 }',
-  );
-
-  /** What is sent, and what was planned. */
-  async function sentBy(
-    share: Share | undefined,
-  ): Promise<{ sent: [contract: number, atMs: number, cost?: number][]; planned: number }> {
-    const clock = new VirtualClock(0, 100);
-    const all = { sent: [] as [contract: number, atMs: number, cost?: number][], planned: 0 };
-    const schedule = scheduleOf(await trafficOf(one, 3), one);
-    const stage = {
-      clock,
-      firstCycle: 2,
-      uncertaintyMs: 1,
-      observer: { plan: (_: number, n: number) => (all.planned += n) },
-      inFlight: { launch: (...request: [contract: number, atMs: number, cost?: number]) => all.sent.push(request) },
-    } as unknown as Stage;
-    new PacedSender(schedule, stage, 'spaced', share).start();
-    clock.run({ untilMs: 5_000 });
-    return all;
-  }
-
   it.each([1, 2, 3, 7])(
     'of %i generators are together what one sends, at the same instants, and differ by one request at most',
     async (of) => {
-      const whole = await sentBy(undefined);
+      const whole = await sentBy();
       const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
       expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
       expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));

@@ -197,7 +197,7 @@ async function sent(arrivals: string, product: Product): Promise<LiveSeen> {
   return connected(own, { url: product.url() }, (connection) =>
     runLive(connection, {
       ...{ plan: own.plan, names, cycles, drain: own.drain, target: own.target },
-      sending: (stage) => new PacedSender(scheduleOf(traffic, own), stage, 'instant'),
+      sending: (stage) => new PacedSender(scheduleOf(traffic, own), stage, true),
     }),
   );
 }

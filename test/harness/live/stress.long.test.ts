@@ -28,7 +28,6 @@ it('saturates each hot route, and says how busy the generator was', async () => 
     workers: 0,
     seconds: 1,
     rounds: 1,
-    search: undefined,
     notes: expect.any(Array),
     partial: false,
   });

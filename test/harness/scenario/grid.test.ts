@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { axesOf, cellsOf, withFields } from '../../../src/harness/scenario/grid.js';
 
-const cells = (set: string[], more = {}) => cellsOf(axesOf({ set }), { set, ...more }, 7).map((cell) => cell.set);
+const cells = (set: string[]) => cellsOf(axesOf({ set })).map((cell) => cell.set);
 
 describe('the cells of a grid', () => {
   it('are all combinations, the last axis fastest', () => {
@@ -24,35 +23,6 @@ describe('the cells of a grid', () => {
     [['a=1..2000:1', 'b=1..2000:1'], 'at most 1000000'],
   ])('%j: %s', (set, what) => {
     expect(() => cells(set)).toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
-  });
-});
-
-describe('samples', () => {
-  it('of a Latin hypercube take each part of each axis once', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 60 }), fc.integer(), (n, seed) => {
-        const set = ['a=0.0..1.0', 'b=1..100:log'];
-        const drawn = cellsOf(axesOf({ set }), { set, samples: n }, seed);
-        const parts = (values: number[]) => values.map((value) => Math.floor(value * n)).sort((x, y) => x - y);
-        const every = Array.from({ length: n }, (_, index) => index);
-        // Six digits are kept, so a value at the edge of its part may be rounded over it.
-        const a = drawn.map(({ set: { a: value } }) => Math.min(0.999999, (value as number) + 1e-6));
-        expect(parts(a).filter((part, index) => Math.abs(part - every[index]!) > 1)).toEqual([]);
-        expect(drawn.every(({ set: { b } }) => (b as number) >= 1 && (b as number) <= 100)).toBe(true);
-      }),
-    );
-  });
-
-  it('are the same for the same seed, and others for another', () => {
-    const of = (seed: number) => cellsOf(axesOf({ set: ['a=1..1000000'] }), { set: [], samples: 20 }, seed);
-    expect(of(1)).toEqual(of(1));
-    expect(of(1)).not.toEqual(of(2));
-  });
-
-  it('of two axes are drawn apart', () => {
-    const set = ['a=1..1000', 'b=1..1000'];
-    const drawn = cellsOf(axesOf({ set }), { set, samples: 50 }, 3);
-    expect(drawn.some(({ set: { a, b } }) => a !== b)).toBe(true);
   });
 });
 

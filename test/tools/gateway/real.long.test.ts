@@ -94,7 +94,7 @@ const arrivals = {
   'a client that hammers': 'duration: 20\narrivals: [{ model: constant, rate: 3 }]',
 };
 
-const ATTEMPTS = 3;
+const ATTEMPTS = 12;
 
 // They wait most of the time; the places of one file are asked one after the other.
 describe.concurrent.each(Object.entries(cases))('%s', (_, { program, preset, file, places }) => {

@@ -1,4 +1,5 @@
 // `weir recommend`: what it prints, its JSON, and what it refuses.
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -28,7 +29,7 @@ it('answers as JSON with the shape that is promised', async () => {
   const { curves, recommendations, suspects, ...advice } = JSON.parse(out);
   expect(code).toBe(0);
   expect(advice).toMatchObject({
-    ...{ kind: 'recommend', requests: 2300, keys: 41, cycle_ms: 777, excluded: [], partial: false, log: 'access.log' },
+    ...{ kind: 'recommend', requests: 2300, keys: 41, cycle_ms: 777, partial: false, log: 'access.log' },
     first_at: '2026-01-05T08:00:00.000Z',
     read: { format: 'combined', key: 'the client address', keys: 41 },
   });
@@ -56,6 +57,42 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
   expect(out).toContain('For 1 request in 60 s, counted by client.');
   expect(out).toContain('{ threshold: 1, within: 60s }');
   expect(out).toContain('app.use(rateLimit({ windowMs: 60000, limit: 1,');
+});
+
+it.each([
+  ['client', '192.0.2.66'],
+  ['forwarded', '198.51.100.66'],
+  ['forwarded:2', '192.0.2.66'],
+  ['method', 'REPORT'],
+  ['path', '/a'],
+  ['user', "it's ü <b> \\ $HOME"],
+  ['request.id', '=!>'],
+  ['plan', '-'],
+])('has the words that drop the suspect of --key %s: %s', async (key, suspect) => {
+  const who = (person: number) => ({
+    ...{ client: `10.0.0.${person}`, x_forwarded_for: `198.51.100.${person}, 10.0.0.${person}`, method: `M${person}` },
+    ...{ path: `/of/${person}`, user: `person ${person}`, request: { id: `${person}` }, plan: `plan ${person}` },
+  });
+  const scraper = {
+    ...{ client: '192.0.2.66', x_forwarded_for: '198.51.100.66, 192.0.2.66', method: 'REPORT', path: '/a?b=c' },
+    ...{ user: "it's ü <b> \\ $HOME", request: { id: '=!>' } },
+  };
+  const rows = Array.from({ length: 800 }, (_, i) => [who(1 + (i % 40)), scraper, scraper]).flat();
+  const some = file(
+    'some.ndjson',
+    rows.map((row, i) => JSON.stringify({ time: 1_767_600_000 + i, ...row })).join('\n'),
+  );
+  const args = ['recommend', some, '--key', key, '--out', 'none'];
+  const { suspects } = JSON.parse((await weir([...args, '--json'])).out);
+  expect(suspects).toMatchObject([{ key: suspect, requests: 1600 }]);
+  const { out } = await weir(args);
+  const [, words = ''] =
+    /the curve includes it\. (--where .*) drops it entirely\./.exec(out.replaceAll('\n', ' ')) ?? [];
+  const typed = execFileSync('sh', ['-c', `printf '%s\\n' ${words}`], { encoding: 'utf8' })
+    .trimEnd()
+    .split('\n');
+  const without = JSON.parse((await weir([...args, ...typed, '--json'])).out);
+  expect([without.suspects, without.requests]).toEqual([[], 800]);
 });
 
 it('finds the limits of other rules, and a product that was compared has its own in the lines to paste', async () => {
@@ -124,20 +161,18 @@ refuses(
     [['--limited-below=-1%'], '--limited-below takes a share, for example 0.1%, not "-1%".'],
     [['--within', 'soon'], '--within takes a duration, not "soon".'],
     [['--within', '100001'], '--within takes up to 100000 cycles.'],
-    [['--exclude', 'a'], '--exclude needs keys.'],
-    [['--key', 'client', '--exclude', '10.9.9.9'], 'No request is of the key "10.9.9.9", so it cannot be excluded.'],
     [['--compare', 'gcar'], 'Did you mean gcra?'],
-    [['--limit', 'nginx rate=1r/s..9r/s'], 'has no step'],
+    [['--limit', 'nginx rate=1r/s..9r/s'], 'without a step'],
     [['--limit', 'nginx rat=1r/s..2r/s:1r/s'], 'rat'],
     [['--limit', 'nginx 10r/s'], 'a rule with a range'],
     [['--cycle-ms', '0'], '--cycle-ms takes a whole number from 1 to 86400000, not "0".'],
   ],
 );
 
-it('says so where every request is excluded, or there is none', async () => {
+it('says so where every request is left out, or there is none', async () => {
   const one = join(folder, 'one.log');
   writeFileSync(one, `${line('10.0.0.1', 0)}\n`);
-  const all = await weir(['recommend', one, '--key', 'client', '--exclude', '10.0.0.1', '--json', '--out', 'none']);
+  const all = await weir(['recommend', one, '--where', 'client!=10.0.0.1', '--json', '--out', 'none']);
   expect([all.code, JSON.parse(all.out).code]).toEqual([2, 'no_requests']);
   writeFileSync(join(folder, 'empty.log'), '');
   expect((await weir(['recommend', join(folder, 'empty.log'), '--out', 'none'])).code).toBe(2);

@@ -43,7 +43,6 @@ describe('a scraper among 500 people', () => {
 
   it.each(Object.entries(scrapers))('that %s moves no recommendation, and is named', async (_, scraper) => {
     const together = await recommend([...crowd, ...scraper], options);
-    const excluded = await recommend([...crowd, ...scraper], { ...options, exclude: ['scraper'] });
     const limits = ({ recommendations }: Recommended) =>
       recommendations.map(({ within, limited_below, threshold, requests, limited, keys_limited }) => [
         ...[within, limited_below, threshold, requests, limited, keys_limited],
@@ -51,9 +50,6 @@ describe('a scraper among 500 people', () => {
     expect(without.suspects).toEqual([]);
     expect(together.suspects.map(({ key, requests }) => [key, requests])).toEqual([['scraper', scraper.length]]);
     expect(limits(together)).toEqual(limits(without));
-    expect(limits(excluded)).toEqual(limits(without));
-    expect(excluded.recommendations.map((one) => one.suspects_limited)).toEqual([0, 0, 0, 0]);
-    expect([excluded.excluded, excluded.suspects]).toEqual([['scraper'], []]);
   });
 
   it('is not excluded from the curve in silence', async () => {
@@ -95,7 +91,6 @@ describe('the answer', () => {
         { limited_below: 0, threshold: 5, limited: 0, clients: [], by_hour: Array(24).fill(0) },
       ],
       suspects: [],
-      excluded: [],
     });
   });
 
@@ -214,7 +209,7 @@ describe('the answer', () => {
 });
 
 it('lines out of order by more than any buffer holds are counted as replay counts them', async () => {
-  const lines = Array.from({ length: 300_000 }, (_, i) => START_MS + ((i * 99_991) % 300_000) * 800);
+  const lines = Array.from({ length: 60_000 }, (_, i) => START_MS + ((i * 99_991) % 60_000) * 800);
   const path = file('shuffled', lines.join('\n'));
   const { curves } = await adviceOn(path, [60]);
   expect(curves[0]!.points.find(({ threshold }) => threshold === 30)?.limited).toBe(

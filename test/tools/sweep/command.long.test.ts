@@ -9,7 +9,7 @@ const { folder, file } = temporaryFiles();
 const scenario = file('small.yaml', smallScenario);
 const lines = (text: string) => text.trim().split('\n');
 const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
-const grid = '--figure limited --set limiter.threshold=2..6:2 --set limiter.within=5,10 --replications 4'.split(' ');
+const grid = '--set limiter.threshold=2..6:2 --set limiter.within=5,10 --replications 4'.split(' ');
 
 describe('weir sweep', () => {
   it('writes a row for each cell and a line for each run, the same on one thread and on two', async () => {
@@ -40,7 +40,7 @@ describe('weir sweep', () => {
 
   it('goes on after a kill: nothing runs twice, and the files are the same', async () => {
     const out = join(folder, 'killed');
-    const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '20', '--figure', 'limited'];
+    const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '20'];
     const command = ['sweep', scenario, ...many, '--workers', '1', '--out', out];
     const child = spawn(process.execPath, ['dist/cli/main.js', ...command]);
     const runsIn = () =>
@@ -152,7 +152,6 @@ describe('weir sweep', () => {
       [['--set', 'limiter.threshold=1', '--replications', '0'], 'from 1'],
       [['--find', 'limited < 1'], '--set'],
       [['--find', 'limited < 1', '--set', 'limiter.threshold=1..9:0'], 'above 0'],
-      [['--set', 'limiter.threshold=1', '--figure', 'limitted', '--out', 'none'], 'Did you mean limited?'],
     ],
   );
 });

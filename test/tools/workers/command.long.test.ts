@@ -20,7 +20,7 @@ const runsIn = (out: string) => {
   return existsSync(runs) ? readFileSync(runs, 'utf8').split('\n').length - 1 : 0;
 };
 const RUNS = 160;
-const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '8', '--figure', 'limited'];
+const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '8'];
 
 describe.skipIf(!hasRedis)('weir worker', () => {
   let redis: RedisServer;

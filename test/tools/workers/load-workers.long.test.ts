@@ -52,7 +52,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   });
 
   async function work(env: NodeJS.ProcessEnv = {}): Promise<Worked> {
-    const targets = ['--target', node.url, '--target', wrongNode.url];
+    const targets = ['--url', node.url, '--url', wrongNode.url];
     const running = begin(['worker', redis.url, '--json', '--workers', '1', ...targets], env);
     const { host, pid } = JSON.parse(await running.line((line) => line.includes('"threads"')));
     const worker = { ...running, name: `${host}/${pid}` };
@@ -258,8 +258,8 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   it.each(['http://127.0.0.1:1/path', 'file:///etc/passwd', 'x', 'http://me@127.0.0.1:1'])(
     'a target is a service: %s is refused',
     async (target) => {
-      const { code, err } = await weirHere(['worker', redis.url, '--target', target]);
-      expect([code, err]).toEqual([2, expect.stringContaining('--target takes scheme, host and port')]);
+      const { code, err } = await weirHere(['worker', redis.url, '--url', target]);
+      expect([code, err]).toEqual([2, expect.stringContaining('--url takes scheme, host and port')]);
     },
   );
 
@@ -301,7 +301,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const none = await weirHere(args(path));
     expect([none.code, none.err]).toEqual([
       5,
-      expect.stringMatching(/There is no worker that sends load\.\n.*weir worker --target http:\/\/127\.0\.0\.1:\d+\./),
+      expect.stringMatching(/There is no worker that sends load\.\n.*weir worker --url http:\/\/127\.0\.0\.1:\d+\./),
     ]);
 
     const [sends] = await works(1);
@@ -310,7 +310,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const far = await weirHere(['load', target, ...remote, '--workers', redis.url, '--out', 'none']);
     expect([far.code, far.err]).toEqual([
       5,
-      expect.stringMatching(/cannot send.*\n.*sends load only to http.*\n.*--target http:\/\/192\.0\.2\.1:1/),
+      expect.stringMatching(/cannot send.*\n.*sends load only to http.*\n.*--url http:\/\/192\.0\.2\.1:1/),
     ]);
 
     const clients = scenario(

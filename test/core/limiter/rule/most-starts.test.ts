@@ -25,7 +25,13 @@ function mostOf(rule: Rule, sent: readonly Sent[], intervalMs: number): number {
       if (delay !== LIMITED) starts.push(at + delay);
     }
   }
-  return Math.max(0, ...starts.map((from) => starts.filter((one) => one >= from && one < from + intervalMs).length));
+  starts.sort((a, b) => a - b);
+  let most = 0;
+  for (let from = 0, behind = 0; from < starts.length; from += 1) {
+    while (behind < starts.length && starts[behind]! < starts[from]! + intervalMs) behind += 1;
+    most = Math.max(most, behind - from);
+  }
+  return most;
 }
 
 /** Every schedule of four moments: gaps near the lengths of the rules, one request, as many as a window takes, and one more. */
@@ -37,6 +43,8 @@ function* everySchedule(length = 4): Generator<Sent[]> {
   for (const rest of everySchedule(length - 1))
     for (const gapMs of [1, 60, 99]) for (const n of [1, 4, 5]) yield [{ gapMs, n }, ...rest];
 }
+
+const every = [...everySchedule()];
 
 const schedules = fc.array(
   fc.record({
@@ -55,7 +63,7 @@ describe('no schedule gets more through than the attack', () => {
       const { starts } = mostStarts(definition, intervalMs);
       const rule = ruleOf(definition);
       let most = 0;
-      for (const sent of everySchedule()) most = Math.max(most, mostOf(rule, sent, intervalMs));
+      for (const sent of every) most = Math.max(most, mostOf(rule, sent, intervalMs));
       expect(starts).toBeGreaterThanOrEqual(most);
       fc.assert(
         fc.property(schedules, (sent) => mostOf(rule, sent, intervalMs) <= starts),
