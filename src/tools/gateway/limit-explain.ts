@@ -7,7 +7,7 @@ import { type PhaseFound, phasesThatExplain } from '../../harness/explain/phases
 import type { LoggedAnswer, Possible } from '../../harness/explain/stretch-search.js';
 import { judgeKey } from '../../harness/explain/whose-refusals.js';
 import { memoryMs } from '../../harness/live/near-rules.js';
-import { grainMsOf, orderOf, roughMsOf, unitMsOf } from '../../harness/traffic/log/decision-time.js';
+import { durationsIn, grainMsOf, orderOf } from '../../harness/traffic/log/decision-time.js';
 import { formats } from '../../harness/traffic/log/formats.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
 import type { LogOptions } from '../../harness/traffic/log/log-options.js';
@@ -253,25 +253,22 @@ async function readAnswers(paths: readonly string[], side: LimitSide, options: L
   const alsoColumns = [...fields, ...SAID, 'duration'];
   const readings = await readLogs(paths, { ...options, alsoColumns, countColumn: false }, sink, hooks);
   if (!texts.some((text) => /^[1-5]\d\d$/.test(text))) throw noStatus('Which requests were refused is known by it.');
-  const field = readings[0]!.also?.at(-1);
-  const unitMs = field === undefined ? undefined : unitMsOf(field);
-  const tookMs = took.map((text) => Number(text || Number.NaN) * (unitMs ?? Number.NaN));
-  const hasDurations = tookMs.every((ms) => ms >= 0);
-  const roughMs = hasDurations ? roughMsOf(took, unitMs!) : 0;
+  const durations = durationsIn(readings[0]!.also?.at(-1), took);
   const grainMs = grainMsOf(times);
   const { moment = 'any' } = formats.find(({ name }) => name === readings[0]!.format) ?? {};
   const goesBack = times.some((ms, k) => k > 0 && ms < times[k - 1]!);
-  const order =
-    moment !== 'any' ? moment : hasDurations ? orderOf(times, tookMs, roughMs) : goesBack ? 'unknown' : 'end';
+  const seen = durations && orderOf(times, durations.ms, durations.roughMs);
+  const order = moment !== 'any' ? moment : (seen ?? (goesBack ? 'unknown' : 'end'));
   const answers = rows.map((row, k): Read => {
     const ms = times[k]!;
-    const ownMs = hasDurations ? tookMs[k]! + roughMs : order === 'start' ? HEADER_MS : LONGEST_MS;
+    const longestMs = order === 'start' ? HEADER_MS : LONGEST_MS;
+    const ownMs = durations === undefined ? longestMs : durations.ms[k]! + durations.roughMs;
     const behindMs = upstream[k]!.split(/[\s,:]+/).reduce((sum, text) => sum + 1_000 * (Number(text) || 0), 0);
     const [fromMs, endMs] = [order === 'start' ? ms : ms - ownMs, ms + grainMs + (order === 'end' ? 0 : ownMs)];
     const toMs = order === 'end' ? Math.max(fromMs, endMs - behindMs + 1) : endMs;
     return { ...row, fromMs: fromMs - SLACK_MS, toMs: toMs + (order === 'start' ? SLACK_MS : AHEAD_MS) };
   });
-  return { answers, readings, times: { grainMs, hasDurations } };
+  return { answers, readings, times: { grainMs, hasDurations: durations !== undefined } };
 }
 
 function noStatus(why: string): Failure {

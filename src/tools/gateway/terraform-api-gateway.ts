@@ -73,29 +73,20 @@ function pathOf(path: string): ValueTest[] {
 }
 
 export function readStage({ name, body }: Resource, found: FoundLimits): void {
-  const place = {
-    name: 'throttling',
-    where: `stage ${textAt(body, 'stage_name') ?? textAt(body, 'name') ?? name}`,
-    paths: [],
-    key: everyone,
-  };
-  const method = textAt(body, 'method_path');
-  const paths =
-    method === undefined || method === '*/*' ? [] : pathOf(`/${method.replaceAll('~1', '/').replace(/^\//, '')}`);
-  for (const settings of [
-    ...listAt(body, 'settings'),
-    ...listAt(body, 'default_route_settings'),
-    ...listAt(body, 'route_settings'),
-  ]) {
+  const stage = `stage ${textAt(body, 'stage_name') ?? textAt(body, 'name') ?? name}`;
+  const path = textAt(body, 'method_path');
+  const method = path === '*/*' ? undefined : path;
+  const ofMethod = method === undefined ? [] : pathOf(`/${method.replaceAll('~1', '/').replace(/^\//, '')}`);
+  const all = ['settings', 'default_route_settings', 'route_settings'].flatMap((one) => listAt(body, one));
+  for (const settings of all) {
     if (!['throttling_rate_limit', 'throttling_burst_limit'].some((one) => isGiven(at(settings, one)))) continue;
     const route = textAt(settings, 'route_key');
-    const where = [place.where, route ?? (method === '*/*' ? undefined : method)]
-      .filter((one) => one !== undefined)
-      .join(', ');
-    if (route !== undefined || (method !== undefined && method !== '*/*'))
-      sayOne(settings, route ?? method ?? '', found);
-    const path = route === undefined || route === '$default' ? paths : [pathWith(route.replace(/^\S+\s+/, ''))];
-    throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', { ...place, where, paths: path }, found);
+    const one = route ?? method;
+    if (one !== undefined) sayOne(settings, one, found);
+    const where = one === undefined ? stage : `${stage}, ${one}`;
+    const paths = route === undefined || route === '$default' ? ofMethod : [pathWith(route.replace(/^\S+\s+/, ''))];
+    const place = { name: 'throttling', where, paths, key: everyone };
+    throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', place, found);
   }
 }
 

@@ -6,7 +6,8 @@
 //
 // Lines are written when requests end. So times that go back in the file are start times; if computed ends go back, times are end times.
 import { Failure } from '../../core/schema/failure.js';
-import { grainMsOf, type Order, orderOf, roughMsOf, unitMsOf } from '../../harness/traffic/log/decision-time.js';
+import { durationsIn, grainMsOf, type Order, orderOf } from '../../harness/traffic/log/decision-time.js';
+import { NO_CLIENT } from '../../harness/traffic/log/intake.js';
 import type { LogOptions } from '../../harness/traffic/log/log-options.js';
 import { readLog } from '../../harness/traffic/log/read.js';
 import { counted } from '../../report/words.js';
@@ -43,19 +44,18 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
   if (path === '-') {
     throw new Failure('invalid_input', {
       what: 'An access log is not read from standard input here.',
-      why: 'It is read once for each field.',
+      why: 'It is read twice: what it holds is looked at first.',
       fix: 'Save it to a file, and give its path.',
     });
   }
-  const { log = {}, limitedStatus = LIMITED } = options;
-  const { times, values: statuses } = await statusesOf(path, log);
-  const { keys, name, client } = await clientOf(path, options, statuses, limitedStatus);
-  const durations = await durationsOf(path, log);
-  const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
+  const { limitedStatus = LIMITED } = options;
+  const { times, statuses, keys, durations, durationField } = await readLines(path, options);
   const isKnown = (k: number) => /^[1-5]\d\d$/.test(statuses[k]!);
   const isLimited = (k: number) => limitedStatus.includes(Number(statuses[k]));
+  const { client, name } = clientOf(keys, options.key, isLimited);
+  const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
   const roughMs = grainMsOf(times);
-  const order = durations.ms === undefined ? 'end' : orderOf(times, durations.ms, roughMs);
+  const order = durations === undefined ? 'end' : orderOf(times, durations.ms, roughMs);
   const chosen = stretchOf(
     own.filter(isKnown).sort((a, b) => times[a]! - times[b]!),
     times,
@@ -64,11 +64,11 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
   // A whole number of days keeps the edges of clocks in place.
   const originMs = Math.floor(times[chosen.own[0]!]! / DAY_MS) * DAY_MS;
   const seen = chosen.own.map((k): Seen => {
-    const tookMs = durations.ms?.[k] ?? 0;
+    const [tookMs, tookRoughMs] = durations === undefined ? [0, 0] : [durations.ms[k]!, durations.roughMs];
     const atMs = times[k]! - originMs;
-    const sentMs = order === 'start' ? atMs : atMs - tookMs - durations.roughMs;
-    const answeredMs = order === 'end' ? atMs + roughMs : atMs + tookMs + durations.roughMs + roughMs;
-    const uncertaintyMs = roughMs + (order === 'unknown' ? 2 : 1) * durations.roughMs;
+    const sentMs = order === 'start' ? atMs : atMs - tookMs - tookRoughMs;
+    const answeredMs = order === 'end' ? atMs + roughMs : atMs + tookMs + tookRoughMs + roughMs;
+    const uncertaintyMs = roughMs + (order === 'unknown' ? 2 : 1) * tookRoughMs;
     const decision = isLimited(k) ? 'limited' : 'admitted';
     return { key: client, sentMs, answeredMs, decision, status: Number(statuses[k]), uncertaintyMs };
   });
@@ -78,7 +78,7 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
   const silenceMs = chosen.afterMs === undefined ? times[chosen.own[0]!]! - firstMs : chosen.afterMs;
   return {
     seen,
-    hasDurations: durations.ms !== undefined,
+    hasDurations: durations !== undefined,
     silenceMs,
     isStart: chosen.afterMs === undefined,
     remarks: [
@@ -89,22 +89,20 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
             `${counted(fifth, 'answer')} of 5xx ${fifth === 1 ? 'is' : 'are'} taken to be of what stands behind the limiter.`,
           ]),
       ...(unread === 0 ? [] : [`${counted(unread, 'line')} without a status ${unread === 1 ? 'is' : 'are'} left out.`]),
-      `Times are known to ${roughMs} ms. ${durationsInWords(durations, order)}`,
+      `Times are known to ${roughMs} ms. ${durationsInWords(durations && order, durationField)}`,
     ],
   };
 }
 
-interface FieldValues {
-  readonly times: readonly number[];
-  readonly values: readonly string[];
-  readonly field: string;
-}
-
-async function readField(path: string, field: string | undefined, log: LogReading): Promise<FieldValues> {
+async function readLines(path: string, { log, key }: AccessLogOptions) {
   const times: number[] = [];
-  const values: string[] = [];
+  const [statuses, took, clients, keys]: [string[], string[], string[], string[]] = [[], [], [], []];
+  let also: readonly (string | undefined)[] = [];
   const sink = {
-    request: (unixMs: number, _: number, key: string) => {
+    also: (texts: readonly (string | undefined)[]) => {
+      also = texts;
+    },
+    request: (unixMs: number, _: number, own: string) => {
       if (times.length === MOST_LINES) {
         throw new Failure('invalid_input', {
           what: `${path} has more than ${MOST_LINES} lines.`,
@@ -112,78 +110,44 @@ async function readField(path: string, field: string | undefined, log: LogReadin
           fix: 'Cut out the hour with most refusals, for example with grep, and give that.',
         });
       }
+      const [status = '', duration = '', client] = also;
       times.push(unixMs);
-      values.push(key);
+      statuses.push(status);
+      took.push(duration);
+      clients.push(client || NO_CLIENT);
+      keys.push(own);
     },
   };
-  const { columns } = await readLog(path, { ...log, keyColumn: field, countColumn: false }, sink);
-  return { times, values, field: columns['key'] ?? '' };
+  const keyColumn = key === 'none' ? undefined : key;
+  const alsoColumns = ['status', 'duration', 'client'];
+  const { also: fields = [] } = await readLog(path, { ...log, keyColumn, alsoColumns, countColumn: false }, sink);
+  const [statusField, durationField, clientField] = fields;
+  if (statusField === undefined)
+    throw new Failure('invalid_input', {
+      what: `${path} has no status.`,
+      why: 'Which requests were refused is known by the status of the answer.',
+      fix: 'Give a log that has it, as the access log of the server.',
+    });
+  const named = clientField === undefined ? undefined : clients;
+  const whose = key === undefined ? named : key === 'none' ? undefined : keys;
+  return { times, statuses, keys: whose, durations: durationsIn(durationField, took), durationField };
 }
 
-async function maybeField(path: string, field: string, log: LogReading): Promise<FieldValues | undefined> {
-  try {
-    return await readField(path, field, log);
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'invalid_input') return undefined;
-    throw error;
-  }
-}
-
-/** @throws Failure of a log that cannot be read, rather than of the missing status */
-async function statusesOf(path: string, log: LogReading): Promise<FieldValues> {
-  const found = await maybeField(path, 'status', log);
-  if (found !== undefined) return found;
-  await readField(path, undefined, log);
-  throw new Failure('invalid_input', {
-    what: `${path} has no status.`,
-    why: 'Which requests were refused is known by the status of the answer.',
-    fix: 'Give a log that has it, as the access log of the server.',
-  });
-}
-
-interface Client {
-  readonly keys: readonly string[] | undefined;
-  readonly client: string;
-  readonly name: string;
-}
-
-async function clientOf(
-  path: string,
-  { log = {}, key }: AccessLogOptions,
-  statuses: readonly string[],
-  limitedStatus: readonly number[],
-): Promise<Client> {
-  const all = { keys: undefined, client: 'all', name: 'all, as one client' };
-  if (key === 'none') return all;
-  const found = key === undefined ? await maybeField(path, 'client', log) : await readField(path, key, log);
-  if (found === undefined) return { ...all, name: 'all, as one client, since no field says whose they are' };
-  const { values: keys } = found;
+/** The one refused most often; without keys, all as one. */
+function clientOf(keys: readonly string[] | undefined, asked: string | undefined, isLimited: (k: number) => boolean) {
+  const why = asked === 'none' ? '' : ', since no field says whose they are';
+  if (keys === undefined) return { client: 'all', name: `all, as one client${why}` };
   const refused = new Map<string, number>();
   keys.forEach((one, k) => {
-    refused.set(one, (refused.get(one) ?? 0) + (limitedStatus.includes(Number(statuses[k])) ? 1 : 0));
+    refused.set(one, (refused.get(one) ?? 0) + (isLimited(k) ? 1 : 0));
   });
   const [client, times] = [...refused].reduce((a, b) => (b[1] > a[1] ? b : a));
-  return { keys, client, name: `those of ${client}, who had most refusals (${times})` };
+  return { client, name: `those of ${client}, who had most refusals (${times})` };
 }
 
-interface Durations {
-  readonly ms: readonly number[] | undefined;
-  readonly roughMs: number;
-  readonly field: string | undefined;
-}
-
-async function durationsOf(path: string, log: LogReading): Promise<Durations> {
-  const found = await maybeField(path, 'duration', log);
-  if (found === undefined) return { ms: undefined, roughMs: 0, field: undefined };
-  const { field, values } = found;
-  const unitMs = unitMsOf(field);
-  const ms = values.map((value) => Number(value) * (unitMs ?? Number.NaN));
-  if (ms.some((one) => !(one >= 0))) return { ms: undefined, roughMs: 0, field };
-  return { ms, roughMs: roughMsOf(values, unitMs!), field };
-}
-
-function durationsInWords({ ms, field }: Durations, order: Order): string {
-  if (ms !== undefined) {
+/** @param order undefined without durations @param field that has them, perhaps in a unit that is not known */
+function durationsInWords(order: Order | undefined, field: string | undefined): string {
+  if (order !== undefined) {
     const is = { end: 'an end', start: 'a beginning', unknown: 'a beginning or an end, which of them is not known' };
     return `A time is that of ${is[order]}; what a request took is read from ${field}.`;
   }

@@ -8,16 +8,17 @@ const knownUnits: Readonly<Record<string, string>> = {
   responseTime: 'ms',
 };
 
-/** Ms of one of what a field counts; undefined if its name does not say it. */
-export function unitMsOf(field: string): number | undefined {
-  const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field)?.[1] ?? knownUnits[field];
-  return unit === undefined ? undefined : unitsMs[unit];
-}
-
-/** How exact the values of a field are, in ms. */
-export function roughMsOf(values: readonly string[], unitMs: number): number {
-  const decimals = values.reduce((most, value) => Math.max(most, value.split('.')[1]?.length ?? 0), 0);
-  return Math.max(1e-3, unitMs / 10 ** decimals);
+/** How long requests took, by the texts of a field, and how exactly it is known; undefined unless its name and all values say it. */
+export function durationsIn(
+  field: string | undefined,
+  texts: readonly string[],
+): { readonly ms: readonly number[]; readonly roughMs: number } | undefined {
+  const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field ?? '')?.[1] ?? knownUnits[field ?? ''] ?? '';
+  const unitMs = unitsMs[unit] ?? Number.NaN;
+  const ms = texts.map((text) => Number(text || Number.NaN) * unitMs);
+  if (ms.some((one) => !(one >= 0))) return undefined;
+  const decimals = texts.reduce((most, text) => Math.max(most, text.split('.')[1]?.length ?? 0), 0);
+  return { ms, roughMs: Math.max(1e-3, unitMs / 10 ** decimals) };
 }
 
 /** The longest of these times that divides all. */
