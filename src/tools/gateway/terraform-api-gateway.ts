@@ -73,20 +73,19 @@ function pathOf(path: string): ValueTest[] {
 }
 
 export function readStage({ name, body }: Resource, found: FoundLimits): void {
+  const all = { name: 'throttling', key: everyone };
   const stage = `stage ${textAt(body, 'stage_name') ?? textAt(body, 'name') ?? name}`;
   const path = textAt(body, 'method_path');
   const method = path === '*/*' ? undefined : path;
-  const ofMethod = method === undefined ? [] : pathOf(`/${method.replaceAll('~1', '/').replace(/^\//, '')}`);
-  const all = ['settings', 'default_route_settings', 'route_settings'].flatMap((one) => listAt(body, one));
-  for (const settings of all) {
+  const ofMethod = method === undefined ? [] : pathOf(`/${method.replaceAll('~1', '/').replace(/^[/]/, '')}`);
+  for (const settings of ['settings', 'default_route_settings', 'route_settings'].flatMap((one) => listAt(body, one))) {
     if (!['throttling_rate_limit', 'throttling_burst_limit'].some((one) => isGiven(at(settings, one)))) continue;
     const route = textAt(settings, 'route_key');
     const one = route ?? method;
     if (one !== undefined) sayOne(settings, one, found);
     const where = one === undefined ? stage : `${stage}, ${one}`;
     const paths = route === undefined || route === '$default' ? ofMethod : [pathWith(route.replace(/^\S+\s+/, ''))];
-    const place = { name: 'throttling', where, paths, key: everyone };
-    throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', place, found);
+    throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', { ...all, where, paths }, found);
   }
 }
 

@@ -10,7 +10,7 @@ import { isIP } from 'node:net';
 import { addressOf } from './address.js';
 import { isRequestLine, isStatus, nearlyAll } from './custom-layout.js';
 import { readClf, readDate } from './instant.js';
-import { type Cutter, type Field, type Fields, fieldsOf, fieldsWhere, type Layout, type Recognise } from './layout.js';
+import { type Cutter, type Field, fieldsWhere, type Layout, type Recognise, type Slots, slotsOf } from './layout.js';
 import type { Warning } from './log-options.js';
 
 const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', 'forwarded'];
@@ -56,7 +56,7 @@ function missingFields(format: string, missing: readonly string[]): Warning {
 
 function fieldsIn(lines: readonly Buffer[], format: 'common' | 'combined') {
   const names = REQUIRED[format];
-  const wanted = fieldsOf(names);
+  const wanted = slotsOf(names);
   const fields = [...wanted.values()];
   const cutter = new ClfCutter(wanted);
   const found: boolean[][] = [];
@@ -126,7 +126,7 @@ class ClfCutter implements Cutter {
   readonly #when: Field | undefined;
   readonly #tail: readonly (Field | undefined)[];
 
-  constructor(fields: Fields) {
+  constructor(fields: Slots) {
     this.#client = fields.get('client');
     this.#user = fields.get('user');
     this.#when = fields.get('time');

@@ -66,7 +66,7 @@ export function chooseColumns(layout: Layout, options: FieldOptions, path: strin
     where: [
       ...(layout.known?.where ?? []).map(([field, value]) => ({
         name: field,
-        from: inWords(layout, field),
+        from: columnWords(layout, field),
         condition: { field, comparison: '=' as const, value },
       })),
       ...(options.where ?? []).map((condition) => ({ ...wanted(layout, condition.field, path, '--where'), condition })),
@@ -75,7 +75,7 @@ export function chooseColumns(layout: Layout, options: FieldOptions, path: strin
   };
 }
 
-export function inWords({ noun }: Layout, name: string): string {
+export function columnWords({ noun }: Layout, name: string): string {
   return `${noun} ${shown(name)}`;
 }
 
@@ -215,7 +215,7 @@ const YEAR_LAST = /^\d{1,2}([/.-])\d{1,2}\1\d{4}\b/;
 
 function noDates(layout: Layout, name: string, example: string, path: string): Failure {
   return new Failure('invalid_input', {
-    what: `The values of ${inWords(layout, name)} of ${path} are no times, as ${shown(example)}.`,
+    what: `The values of ${columnWords(layout, name)} of ${path} are no times, as ${shown(example)}.`,
     why: 'Dates in digits are read with the year first: day and month cannot be distinguished.',
     fix: 'Convert them to ISO 8601, or name another with --time.',
   });
@@ -225,7 +225,7 @@ function noTimes(layout: Layout, name: string, values: readonly string[], path: 
   const numbers = values.filter((value) => !Number.isNaN(numberOf(value)));
   const example = numbers.sort((a, b) => numberOf(b) - numberOf(a))[0] ?? '';
   return new Failure('invalid_input', {
-    what: `The numbers of ${inWords(layout, name)} of ${path} cannot be times, as ${shown(example)}.`,
+    what: `The numbers of ${columnWords(layout, name)} of ${path} cannot be times, as ${shown(example)}.`,
     why: 'They are neither s, ms, us or ns since 1970 nor a clock from 0; FILETIME, WebKit, .NET ticks and days of a spreadsheet are not read.',
     fix: `Convert them to unix s or ISO 8601. If they are s, ms, us or ns, say which, as --time ${shown(name)}:s.`,
   });
@@ -259,11 +259,11 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   if (name === undefined) {
     const path = role === 'query' && line === undefined ? wantedIn(layout, 'path') : undefined;
     if (path !== undefined) return { ...path, extract: ofLine };
-    if (line === undefined) return own === undefined ? undefined : { name: own, from: inWords(layout, own) };
-    return { name: line, extract: ofLine, from: `the ${role} in ${inWords(layout, line)}` };
+    if (line === undefined) return own === undefined ? undefined : { name: own, from: columnWords(layout, own) };
+    return { name: line, extract: ofLine, from: `the ${role} in ${columnWords(layout, line)}` };
   }
   const isClient = role === 'client' && name === byFormat;
-  const from = isClient && known?.clientFrom !== undefined ? known.clientFrom : inWords(layout, name);
+  const from = isClient && known?.clientFrom !== undefined ? known.clientFrom : columnWords(layout, name);
   const hasPort = isClient && known?.clientHasPort === true;
   const values = valuesOf(layout, name);
   if (role === 'method' && values.some(isUrl)) return { name, from, extract: ofLine };
@@ -334,7 +334,7 @@ function countColumn(
   if (ignored !== undefined) {
     warnings.push({
       code: 'count_ignored',
-      what: `Each row counts as one request: ${inWords(layout, ignored)} is not read as a number of requests. If it is one, name it with --count.`,
+      what: `Each row counts as one request: ${columnWords(layout, ignored)} is not read as a number of requests. If it is one, name it with --count.`,
     });
   }
   return undefined;

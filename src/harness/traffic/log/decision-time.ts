@@ -9,10 +9,7 @@ const knownUnits: Readonly<Record<string, string>> = {
 };
 
 /** How long requests took, by the texts of a field, and how exactly it is known; undefined unless its name and all values say it. */
-export function durationsIn(
-  field: string | undefined,
-  texts: readonly string[],
-): { readonly ms: readonly number[]; readonly roughMs: number } | undefined {
+export function durationsIn(field: string | undefined, texts: readonly string[]) {
   const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field ?? '')?.[1] ?? knownUnits[field ?? ''] ?? '';
   const unitMs = unitsMs[unit] ?? Number.NaN;
   const ms = texts.map((text) => Number(text || Number.NaN) * unitMs);

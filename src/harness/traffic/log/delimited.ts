@@ -6,7 +6,7 @@ import { Failure } from '../../../core/schema/failure.js';
 import { roleNames } from './column-names.js';
 import { datedIn, isFullDate, timeFieldsIn, usualIn } from './columns.js';
 import { isAddress, isMethod, isStatus, nearlyAll } from './custom-layout.js';
-import type { Cutter, Fields, KnownFields, Layout, Recognise, Role } from './layout.js';
+import type { Cutter, KnownFields, Layout, Recognise, Role, Slots } from './layout.js';
 import { LineCutter } from './lines.js';
 import type { Warning } from './log-options.js';
 import { RowCutter, RowScanner } from './rows.js';
@@ -271,7 +271,7 @@ function namesIn(line: Buffer): readonly string[] | undefined {
   return list ? list.split(/[ \t]+/) : undefined;
 }
 
-function directiveCutter(format: string, named: Fields, first: readonly string[]): Cutter {
+function directiveCutter(format: string, named: Slots, first: readonly string[]): Cutter {
   const [blanks, tabs] = [new RowScanner(' '), new RowScanner('\t')];
   const fields = [...named.values()];
   const placesIn = (all: readonly string[]) => [...named.keys()].map((name) => all.indexOf(name));

@@ -3,7 +3,7 @@
 //   {"ts":1446249504.427,"request":{"remote_ip":"192.0.2.1"}}          fields ts, request, request.remote_ip
 //
 // JSON.parse would round `1446249504427123456`; a time must keep its digits. Structure is checked, the spelling of unused values is not.
-import { type Cutter, Field, type Fields, type KnownFields, type Layout } from './layout.js';
+import { type Cutter, Field, type KnownFields, type Layout, type Slots } from './layout.js';
 
 export class JsonWalk {
   #bytes: Buffer = Buffer.alloc(0);
@@ -199,7 +199,7 @@ export function jsonLayout(format: string, objects: readonly Buffer[], known: Kn
   };
 }
 
-function jsonCutter(named: Fields): Cutter {
+function jsonCutter(named: Slots): Cutter {
   const walk = new JsonWalk();
   const fields = [...named.values()];
   const wanted = [...named.keys()].map((name) => new WantedField(name));

@@ -38,14 +38,14 @@ export class Field {
   }
 }
 
-export type Fields = ReadonlyMap<string, Field>;
+export type Slots = ReadonlyMap<string, Field>;
 
-export function fieldsOf(names: readonly string[]): Fields {
+export function slotsOf(names: readonly string[]): Slots {
   return new Map(names.map((name) => [name, new Field()]));
 }
 
 /** Those for which it holds. */
-export function fieldsWhere(fields: Fields, holds: (name: string) => boolean): Fields {
+export function fieldsWhere(fields: Slots, holds: (name: string) => boolean): Slots {
   return new Map([...fields].filter(([name]) => holds(name)));
 }
 
@@ -66,7 +66,7 @@ export interface Layout {
   readonly names: readonly string[];
   readonly lines: readonly Buffer[];
   /** Makes a cutter that sets these fields, by their names. */
-  cutter(fields: Fields): Cutter;
+  cutter(fields: Slots): Cutter;
   /** Whether its cutters parse the known time themselves: no line is valid without it. */
   readonly readsTime?: boolean;
   readonly known?: KnownFields;

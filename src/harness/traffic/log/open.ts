@@ -2,7 +2,7 @@
 import { nearest } from '../../../core/schema/did-you-mean.js';
 import { Failure } from '../../../core/schema/failure.js';
 import { addressAndTime, plainClf } from './clf.js';
-import { type Columns, chooseColumns, inWords, timeFieldsIn } from './columns.js';
+import { type Columns, chooseColumns, columnWords, timeFieldsIn } from './columns.js';
 import { counts } from './counts.js';
 import { customLayout, isCustom, NEARLY_ALL } from './custom-layout.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
@@ -92,8 +92,8 @@ function originOf(layout: Layout, columns: Columns, reader: RequestReader): Orig
     format: layout.format,
     ...(layout.envelope !== undefined && { envelope: layout.envelope }),
     timeFrom: time.from,
-    ...(count !== undefined && layout.format !== 'counts' && { countFrom: inWords(layout, count) }),
-    ...(cost.length > 0 && { costFrom: cost.map((name) => inWords(layout, name)).join(' + ') }),
+    ...(count !== undefined && layout.format !== 'counts' && { countFrom: columnWords(layout, count) }),
+    ...(cost.length > 0 && { costFrom: cost.map((name) => columnWords(layout, name)).join(' + ') }),
     ...(key !== undefined && { keyFrom: key.from }),
     columns: {
       time: time.names.join('+'),

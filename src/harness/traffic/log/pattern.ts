@@ -9,12 +9,12 @@ import { isFullDate, timeFieldsIn } from './columns.js';
 import {
   type Cutter,
   type Field,
-  type Fields,
-  fieldsOf,
   type KnownFields,
   type Layout,
   mostly,
   type Recognise,
+  type Slots,
+  slotsOf,
 } from './layout.js';
 import type { Warning } from './log-options.js';
 
@@ -67,7 +67,7 @@ export function templateLayout(
 
 function isWhole(layout: Layout): (line: Buffer) => boolean {
   const wanted = ['time', layout.names.at(-1)!, 'status'];
-  const fields = fieldsOf(wanted);
+  const fields = slotsOf(wanted);
   const [time, last, status] = wanted.map((name) => fields.get(name)!) as [Field, Field, Field];
   const cutter = layout.cutter(fields);
   return (line) => {
@@ -120,7 +120,7 @@ function literal(text: string): string {
 }
 
 /** Each part matches where the previous one ended, up to the last one wanted: linear time. @param needed parts that a line must have */
-function templateCutter(format: string, parts: readonly Part[], needed: number, fields: Fields): Cutter {
+function templateCutter(format: string, parts: readonly Part[], needed: number, fields: Slots): Cutter {
   const last = Math.max(needed, parts.findLastIndex(({ name }) => fields.has(name)) + 1);
   const matched = parts.slice(0, last).map(({ name, source }) => ({
     pattern: new RegExp(source, 'sy'),
@@ -162,7 +162,7 @@ export function logfmt(isTimed: boolean): Recognise {
   };
 }
 
-function logfmtCutter(fields: Fields): Cutter {
+function logfmtCutter(fields: Slots): Cutter {
   return {
     cut: (bytes, from, to) => {
       let pairs = 0;
@@ -228,7 +228,7 @@ export function everyLine(choice: string): Warning {
 const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;
 
 /** The groups of a pattern as fields; `client` is the first address, `user` the user in the group `text` or `message`. */
-export function messageCutter(pattern: RegExp, reason: string, fields: Fields): Cutter {
+export function messageCutter(pattern: RegExp, reason: string, fields: Slots): Cutter {
   return {
     cut: (bytes, from, to) => {
       const groups = pattern.exec(bytes.toString('latin1', from, to))?.groups;

@@ -1,6 +1,6 @@
 // Turns lines of any format into requests: cuts a line into fields, filters, reads time, count and key.
 import type { Columns, Wanted } from './columns.js';
-import { inWords } from './columns.js';
+import { columnWords } from './columns.js';
 import { TimeReader } from './instant.js';
 import { type Intake, NO_CLIENT } from './intake.js';
 import { type Cutter, Field, type Layout } from './layout.js';
@@ -53,8 +53,8 @@ export class RequestReader implements LineReader {
     this.#cutter = layout.cutter(fields);
     this.#fields = [...fields.values()];
     this.#noTime = `no time in ${layout.noun} ${time.names.join(' and ')}`;
-    this.#noCount = `no whole number in ${inWords(layout, count ?? '')}`;
-    this.#noCost = `no whole number in ${cost.map((name) => inWords(layout, name)).join(' or ')}`;
+    this.#noCount = `no whole number in ${columnWords(layout, count ?? '')}`;
+    this.#noCost = `no whole number in ${cost.map((name) => columnWords(layout, name)).join(' or ')}`;
     this.#wantsLines = intake.sink.line !== undefined;
   }
 
