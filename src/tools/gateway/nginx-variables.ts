@@ -210,23 +210,24 @@ export function rewrittenBy(block: readonly Directive[], before: Rewritten, vari
     const isIf = one.words[0] === 'if';
     const inner = (isIf ? (one.block ?? []) : [one]).map(({ words }) => words);
     const inIf = isIf ? variables.conditionOf(one, given) : ask.ALWAYS;
-    for (const [, value = '', replacement = '', flag] of inner.filter(([name]) => name === 'rewrite')) {
-      const matches = ask.tested(URI, { is: 'matching', value });
-      const held = ask.allHold(inIf, matches);
-      const to = variables.textOf(replacement.replace(/\?.*$/, ''), withCaptures(given, matches));
-      if (/^(?:redirect|permanent)$/.test(flag ?? '') || /^(?:https?:\/\/|\$scheme)/.test(replacement))
-        when = ask.allHold(when, ask.not(held));
-      else rewrites.push({ when: held, to, flag: flag === 'last' || flag === 'break' ? flag : undefined });
+    for (const [name, first = '', text = '', flag] of inner) {
+      if (name === 'set') {
+        const key = first.replace(/^\$\{?|\}$/g, '');
+        const value = variables.textOf(text, withCaptures(given, inIf));
+        given.set(key, isIf ? choice([{ when: inIf, text: value }], given.get(key) ?? ask.literalText('')) : value);
+      } else if (name === 'rewrite') {
+        const matches = ask.tested(URI, { is: 'matching', value: first });
+        const held = ask.allHold(inIf, matches);
+        const to = variables.textOf(text.replace(/\?.*$/, ''), withCaptures(given, matches));
+        if (/^(?:redirect|permanent)$/.test(flag ?? '') || /^(?:https?:\/\/|\$scheme)/.test(text))
+          when = ask.allHold(when, ask.not(held));
+        else rewrites.push({ when: held, to, flag: flag === 'last' || flag === 'break' ? flag : undefined });
+      }
     }
     const code = isIf ? inner.find(([name]) => name === 'return')?.[1] : undefined;
     const page = pages.find(({ words }) => words.slice(1, -1).includes(code ?? '') && words.at(-1)!.startsWith('@'));
     if (isIf && page !== undefined) redirects.push({ when: inIf, to: page.words.at(-1)! });
     else if (code !== undefined) when = ask.allHold(when, ask.not(inIf));
-    for (const [, variable = '', value = ''] of inner.filter(([name]) => name === 'set')) {
-      const name = variable.replace(/^\$\{?|\}$/g, '');
-      const text = variables.textOf(value, withCaptures(given, inIf));
-      given.set(name, isIf ? choice([{ when: inIf, text }], given.get(name) ?? ask.literalText('')) : text);
-    }
   }
   return { given, when, redirects, rewrites };
 }

@@ -7,23 +7,21 @@ import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-tr
 import { countsOfModels } from '../../../src/harness/traffic/requests.js';
 import { scenario } from './asking.js';
 
-describe('where in its cycle a request is sent', () => {
-  it('the window for sends lies inside the cycle, away from its edges', () => {
-    const cycles = fc.integer({ min: 10, max: 2_000 });
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 500 }), cycles, (n, cycleMs) => {
-        const uncertaintyMs = cycleMs / 50;
-        const { fromMs, lengthMs } = sendWindow(n, cycleMs, uncertaintyMs);
-        const marginMs = Math.min(uncertaintyMs, cycleMs / 4);
-        expect([fromMs >= marginMs, lengthMs > 0, fromMs + lengthMs <= cycleMs - marginMs]).toEqual([true, true, true]);
-      }),
-    );
-  });
+it('the window for sends lies inside the cycle, away from its edges', () => {
+  const cycles = fc.integer({ min: 10, max: 2_000 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 500 }), cycles, (n, cycleMs) => {
+      const uncertaintyMs = cycleMs / 50;
+      const { fromMs, lengthMs } = sendWindow(n, cycleMs, uncertaintyMs);
+      const marginMs = Math.min(uncertaintyMs, cycleMs / 4);
+      expect([fromMs >= marginMs, lengthMs > 0, fromMs + lengthMs <= cycleMs - marginMs]).toEqual([true, true, true]);
+    }),
+  );
+});
 
-  it('the window for sends leaves half of the cycle free while requests are few', () => {
-    expect(sendWindow(10, 50, 1)).toEqual({ fromMs: 2, lengthMs: 23 });
-    expect(sendWindow(10_000, 777, 1)).toEqual({ fromMs: 2, lengthMs: 777 - 2 - 77.7 - 1 });
-  });
+it('the window for sends leaves half of the cycle free while requests are few', () => {
+  expect(sendWindow(10, 50, 1)).toEqual({ fromMs: 2, lengthMs: 23 });
+  expect(sendWindow(10_000, 777, 1)).toEqual({ fromMs: 2, lengthMs: 777 - 2 - 77.7 - 1 });
 });
 
 describe('a schedule', () => {
@@ -86,16 +84,14 @@ it('the sender keeps the instants of the model where they decide, and cycle and 
   expect(byCycles).toEqual(byCycles.toSorted((a, b) => a - b));
 });
 
-describe('shares', () => {
-  it.each([1, 2, 3, 7])(
-    'shares of %i generators are together what one sends, at the same instants, and differ by at most one',
-    async (of) => {
-      const whole = await sentBy();
-      const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
-      expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
-      expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));
-      const counts = shares.map(({ planned }) => planned);
-      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
-    },
-  );
-});
+it.each([1, 2, 3, 7])(
+  'shares of %i generators are together what one sends, at the same instants, and differ by at most one',
+  async (of) => {
+    const whole = await sentBy();
+    const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
+    expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
+    expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));
+    const counts = shares.map(({ planned }) => planned);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
+  },
+);

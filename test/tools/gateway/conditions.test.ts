@@ -300,6 +300,11 @@ it.each([
 });
 
 it.each([
+  [
+    'a path of a variable that the same if has set',
+    'set $a $cookie_a; if ($request_method = POST) { set $a new; rewrite ^/old /$a last; }',
+    { 'POST /old': 'yes', 'GET /old': 'no' },
+  ],
   ['a path of another variable', 'rewrite ^/old /$cookie_a last;', { 'GET /old': `the path that rewrite gives${NOT}` }],
   ['another path alone', 'rewrite ^/old /$cookie_a last;', { 'GET /new': 'yes', 'GET /': 'no' }],
   ['a path, of a limit by paths', 'rewrite ^/old /new;', { 'GET /old': `the path that rewrite gives${NOT}` }],

@@ -83,7 +83,7 @@ const NGINX: Readonly<Record<string, readonly [http: string, server: string]>> =
   'a rewrite that stays': ['', 'location /old { rewrite ^ /new break; limit_req zone=N; } location /new { }'],
   'a rewrite in an if': [
     '',
-    'if ($request_method = POST) { rewrite ^/old/ /a last; } location /a { limit_req zone=N; } location / { }',
+    'set $a b; if ($request_method = POST) { set $a a; rewrite ^/old/ /$a last; } location /a { limit_req zone=N; } location / { }',
   ],
   'a group in an if': ['', 'set $kN ""; if ($uri ~ ^/u/(b.*)) { set $kN $1; } limit_req zone=N;'],
   'a variable of an if': ['', 'set $kN 1; if ($http_user_agent ~* bot) { set $kN ""; } limit_req zone=N;'],

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { ScenarioObject } from '../../../src/harness/scenario/load-scenario.js';
 import { blocksText } from '../../../src/report/terminal-blocks.js';
@@ -29,43 +29,41 @@ async function mapOf(more: Partial<MapQuestion> = {}, set: string[] = [], runs =
 /** 20 cycles of the load and two of the trigger. */
 const isStuck = (load: number, trigger: number) => Math.floor(20 * load + 1e-9) + 2 * trigger > 30;
 
-describe('a map of collapse', () => {
-  it('a map of collapse is what all runs would give, from a part of them', async () => {
-    const { rows, runs, runsOfAll } = await mapOf();
-    const wrong = rows.filter(({ set, figures }) => {
-      const [load, trigger] = [set['arrivals.0.rate'] as number, set['arrivals.1.rate'] as number];
-      return figures['stuck']!.mean !== Number(isStuck(load, trigger));
-    });
-    expect([wrong, rows.length, runsOfAll]).toEqual([[], 11 * 17, 11 * 17 * 4]);
-    expect(runs).toBeLessThan(runsOfAll / 2);
-    expect(rows.filter(({ figures }) => figures['runs']!.mean === 0).length).toBeGreaterThan(rows.length / 4);
+it('a map of collapse is what all runs would give, from a part of them', async () => {
+  const { rows, runs, runsOfAll } = await mapOf();
+  const wrong = rows.filter(({ set, figures }) => {
+    const [load, trigger] = [set['arrivals.0.rate'] as number, set['arrivals.1.rate'] as number];
+    return figures['stuck']!.mean !== Number(isStuck(load, trigger));
   });
+  expect([wrong, rows.length, runsOfAll]).toEqual([[], 11 * 17, 11 * 17 * 4]);
+  expect(runs).toBeLessThan(runsOfAll / 2);
+  expect(rows.filter(({ figures }) => figures['runs']!.mean === 0).length).toBeGreaterThan(rows.length / 4);
+});
 
-  it('a map of collapse has a zone for each load, and the smallest trigger that leaves it stuck', async () => {
-    const { columns } = await mapOf({ up: 'arrivals.1.rate=0..6:1' });
-    const zones = columns.map(({ set, zone, stuckFrom }) => [set['arrivals.0.rate'], zone, stuckFrom]);
-    expect(zones[0]).toEqual([0, 'stable', undefined]);
-    expect(zones[5]).toEqual([1, 'vulnerable', 6]);
-    expect(zones[7]).toEqual([1.4, 'vulnerable', 2]);
-    expect(zones[10]).toEqual([2, 'collapsed', 0]);
-  });
+it('a map of collapse has a zone for each load, and the smallest trigger that leaves it stuck', async () => {
+  const { columns } = await mapOf({ up: 'arrivals.1.rate=0..6:1' });
+  const zones = columns.map(({ set, zone, stuckFrom }) => [set['arrivals.0.rate'], zone, stuckFrom]);
+  expect(zones[0]).toEqual([0, 'stable', undefined]);
+  expect(zones[5]).toEqual([1, 'vulnerable', 6]);
+  expect(zones[7]).toEqual([1.4, 'vulnerable', 2]);
+  expect(zones[10]).toEqual([2, 'collapsed', 0]);
+});
 
-  it('a map of collapse compares policies, a map for each', async () => {
-    const { columns, axes } = await mapOf({}, ['limiter.threshold=30,1000']);
-    expect(axes.map(({ path }) => path)).toEqual(['limiter.threshold', 'arrivals.1.rate', 'arrivals.0.rate']);
-    expect(columns.filter(({ set }) => set['limiter.threshold'] === 1000).every(({ zone }) => zone === 'stable')).toBe(
-      true,
-    );
-  });
+it('a map of collapse compares policies, a map for each', async () => {
+  const { columns, axes } = await mapOf({}, ['limiter.threshold=30,1000']);
+  expect(axes.map(({ path }) => path)).toEqual(['limiter.threshold', 'arrivals.1.rate', 'arrivals.0.rate']);
+  expect(columns.filter(({ set }) => set['limiter.threshold'] === 1000).every(({ zone }) => zone === 'stable')).toBe(
+    true,
+  );
+});
 
-  it.each([
-    [{ across: 'arrivals.0.rate=1' }, 'at least two values'],
-    [{ up: 'arrivals.1.rate=1..5' }, 'without a step'],
-    [{ stuck: 'limitted > 0' }, 'cannot be read'],
-    [{ stuck: 'clients.retries > 0' }, 'not every run has'],
-  ])('a map of collapse refuses %j: %s', async (more, what) => {
-    await expect(mapOf(more)).rejects.toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
-  });
+it.each([
+  [{ across: 'arrivals.0.rate=1' }, 'at least two values'],
+  [{ up: 'arrivals.1.rate=1..5' }, 'without a step'],
+  [{ stuck: 'limitted > 0' }, 'cannot be read'],
+  [{ stuck: 'clients.retries > 0' }, 'not every run has'],
+])('a map of collapse refuses %j: %s', async (more, what) => {
+  await expect(mapOf(more)).rejects.toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
 });
 
 // Theory: stable below half of the capacity (test/published/outage.ts), here at a tenth of the rates: below 15 of 30 a second. At 14 the
