@@ -42,7 +42,7 @@ export function conditionOfAcl(text: string): ask.RequestCondition {
   const [fetch = '', ...converters] = sample.split(/,(?![^(]*\))/);
   const [, name = '', suffix, given = ''] =
     /^([a-z.\d]+?(?:_(?:param|ip))?)(?:_(str|beg|end|sub|reg|dir|dom))?(?:\(([^)]*)\))?$/.exec(fetch) ?? [];
-  let own = sampleText(name, given);
+  let own = sampleText(name === '' ? fetch : name, given);
   for (const converter of converters) {
     const [, kind = ''] = /^(\w+)/.exec(converter) ?? [];
     if (kind === 'lower' || kind === 'url_dec') own = { kind: kind === 'lower' ? 'lower' : 'decoded', of: own };
@@ -52,7 +52,7 @@ export function conditionOfAcl(text: string): ask.RequestCondition {
   if (own.kind === 'missing') return own;
   if (isListed) return ask.missing('a list in another file');
   const by: Match = match ?? (suffix as Match | undefined) ?? (name === 'src' || name.endsWith('_ip') ? 'ip' : 'str');
-  if (by === 'found' || (values.length === 0 && match === undefined)) return ask.not(ask.tested(own, ask.equalTo('')));
+  if (by === 'found' || (values.length === 0 && match === undefined)) return ask.isThere(own, '=');
   if (by === 'ip') {
     const ranges = values.filter(isRange);
     return ranges.length < values.length

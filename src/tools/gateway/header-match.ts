@@ -9,8 +9,6 @@ import * as ask from './request-condition.js';
 /** Whole values: a regular expression matches all of a text. */
 const whole = (expression: string): ask.TextTest => ({ is: 'matching', value: `^(?:${expression})$` });
 
-const isThere = (text: ask.RequestText) => ask.not(ask.tested(text, ask.equalTo('')));
-
 /** Of the Gateway API: all that a match asks besides its path. */
 export function matchCondition(match: TreeEntry): ask.RequestCondition {
   const method = at(match, 'method');
@@ -53,7 +51,7 @@ function envoyTest(matcher: TreeEntry, text: ask.RequestText): ask.RequestCondit
   const regex = textAt(string, 'safe_regex', 'regex') ?? textAt(matcher, 'safe_regex_match', 'regex');
   const test = tests.find((one) => one !== undefined) ?? (regex === undefined ? undefined : whole(regex));
   const isAbsent = textAt(matcher, 'present_match') === 'false';
-  const present = isAbsent ? ask.not(isThere(text)) : isThere(text);
+  const present = isAbsent ? ask.not(ask.isThere(text)) : ask.isThere(text);
   const asked = test === undefined ? present : ask.tested(text, test);
   const held = isGiven(at(matcher, 'range_match')) ? ask.missing('the range of a header') : asked;
   return textAt(matcher, 'invert_match') === 'true' ? ask.not(held) : held;

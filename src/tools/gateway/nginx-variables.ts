@@ -69,7 +69,7 @@ export class NginxVariables {
         otherwise: ask.literalText('?'),
       };
     const [, kind, own = ''] = /^(arg|cookie|http)_(\w+)$/.exec(name) ?? [];
-    if (kind === 'arg') return ask.argumentText(own);
+    if (kind === 'arg') return ask.argumentText(own, true);
     if (kind === 'cookie') return ask.missing('a cookie');
     return ask.missing(kind === 'http' ? `the header ${own.replaceAll('_', '-')}` : `$${name}`);
   }

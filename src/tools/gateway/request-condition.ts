@@ -5,7 +5,7 @@
 //
 // What a log lacks is undefined, and so is a condition that depends on it: false and undefined is false.
 import { isInRange } from './address-range.js';
-import { expressionOf } from './expression.js';
+import { expressionOf, literal } from './expression.js';
 
 export type RequestField =
   | 'client'
@@ -26,7 +26,7 @@ export type RequestText =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'field'; readonly field: RequestField }
   /** The first value of a name in the query. */
-  | { readonly kind: 'argument'; readonly name: string }
+  | { readonly kind: 'argument'; readonly name: string; readonly ignoresCase: boolean }
   | { readonly kind: 'joined'; readonly of: readonly RequestText[] }
   /** `normal`: of a path as nginx takes it: decoded, without empty segments, `.` and `..`. */
   | { readonly kind: 'lower' | 'decoded' | 'normal'; readonly of: RequestText }
@@ -83,7 +83,7 @@ export function not(of: RequestCondition): RequestCondition {
 export const missing = (what: string) => ({ kind: 'missing', what }) as const;
 export const literalText = (text: string): RequestText => ({ kind: 'literal', text });
 export const fieldText = (field: RequestField): RequestText => ({ kind: 'field', field });
-export const argumentText = (name: string): RequestText => ({ kind: 'argument', name });
+export const argumentText = (name: string, ignoresCase = false) => ({ kind: 'argument', name, ignoresCase }) as const;
 
 export function joinedText(of: readonly RequestText[]): RequestText {
   return of.length === 1 ? of[0]! : { kind: 'joined', of };
@@ -91,6 +91,13 @@ export function joinedText(of: readonly RequestText[]): RequestText {
 
 export function tested(text: RequestText, test: TextTest): RequestCondition {
   return text.kind === 'missing' ? text : { kind: 'test', text, test };
+}
+
+/** An argument may be there and empty. @param end what follows its name, as an expression */
+export function isThere(text: RequestText, end = '(?:=|&|$)'): RequestCondition {
+  if (text.kind !== 'argument') return not(tested(text, equalTo('')));
+  const value = `(?:^|&)${literal(text.name)}${end}`;
+  return tested(fieldText('query'), { is: 'matching', value, ignoresCase: text.ignoresCase });
 }
 
 /** Whether a test of any of the values holds. */
@@ -159,7 +166,7 @@ export function requestText(text: RequestText, request: LoggedRequest): string |
     case 'field':
       return request[text.field];
     case 'argument':
-      return request.query === undefined ? undefined : argumentIn(request.query, text.name);
+      return request.query === undefined ? undefined : argumentIn(request.query, text);
     case 'joined': {
       const all = text.of.map((one) => requestText(one, request));
       return all.includes(undefined) ? undefined : all.join('');
@@ -195,11 +202,11 @@ const CHANGES = {
   normal: { of: normalPath, words: (text: string) => text },
 };
 
-function argumentIn(query: string, name: string): string {
+function argumentIn(query: string, { name, ignoresCase }: ReturnType<typeof argumentText>): string {
+  const spelt = (text: string) => (ignoresCase ? text.toLowerCase() : text);
   for (const one of query.split('&')) {
     const end = one.indexOf('=');
-    if ((end < 0 ? one : one.slice(0, end)).toLowerCase() === name.toLowerCase())
-      return end < 0 ? '' : one.slice(end + 1);
+    if (spelt(end < 0 ? one : one.slice(0, end)) === spelt(name)) return end < 0 ? '' : one.slice(end + 1);
   }
   return '';
 }

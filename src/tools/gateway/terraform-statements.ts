@@ -75,7 +75,7 @@ function textOf(part: TreeEntry | undefined): ask.RequestText {
   const [kind = 'a part of a request'] = namesIn(part);
   const field = FIELDS[kind];
   if (field !== undefined) return ask.fieldText(field);
-  if (/^(?:single_)?query_argument$/.test(kind)) return ask.argumentText(textAt(part, kind, 'name') ?? '');
+  if (/^(?:single_)?query_argument$/.test(kind)) return ask.argumentText(textAt(part, kind, 'name') ?? '', true);
   if (/^(?:single_)?header$/.test(kind)) return headerText(textAt(part, kind, 'name') ?? '');
   return ask.missing(/^cookies?$/.test(kind) ? 'a cookie' : kind.replaceAll('_', ' '));
 }

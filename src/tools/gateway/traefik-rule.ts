@@ -72,10 +72,8 @@ function conditionOf(name: string, values: readonly string[]): ask.RequestCondit
 /** `name=value`, and `name` alone: any value. */
 function argumentOf(text: string): ask.RequestCondition {
   const [name = '', value] = text.split(/=(.*)/s);
-  if (value !== undefined) return ask.tested(ask.argumentText(name), ask.equalTo(value));
-  const query = ask.fieldText('query');
-  const named: ask.TextTest = { is: 'matching', value: `(?:^|&)${literal(name)}(?:=|&|$)` };
-  return ask.oneHolds(ask.not(ask.tested(ask.argumentText(name), ask.equalTo(''))), ask.tested(query, named));
+  const argument = ask.argumentText(name);
+  return value === undefined ? ask.isThere(argument) : ask.tested(argument, ask.equalTo(value));
 }
 
 /** Of Traefik 2: `{sub:[a-z]+}.example`. */

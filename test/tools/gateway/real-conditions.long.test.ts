@@ -70,6 +70,7 @@ const NGINX: Readonly<Record<string, readonly [http: string, server: string]>> =
   'a map of agents': ['map $http_user_agent $kN { ~*bot $binary_remote_addr; }', 'limit_req zone=N;'],
   'a map of paths': ['map $uri $kN { /a 1; ~^/u/ 1; /A/B 1; }', 'limit_req zone=N;'],
   'a map of whole paths': ['map $request_uri $kN { /a 1; //a 1; ~x=1 1; }', 'limit_req zone=N;'],
+  'an argument of any case': ['map $arg_X $kN { default $binary_remote_addr; "" ""; }', 'limit_req zone=N;'],
   'an argument': ['map $arg_x $kN { default $binary_remote_addr; "" ""; }', 'limit_req zone=N;'],
   'a group of an expression': ['map $uri $kN { ~^/u/(?<who>b\\w+) $who; ~^/a/?(.*)$ $1; }', 'limit_req zone=N;'],
   'an answer in an if': ['', 'if ($request_method = POST) { return 204; } limit_req zone=N;'],
@@ -134,6 +135,8 @@ const HAPROXY = {
   'an expression': '{ path_reg ^/u/[a-c] }',
   'an agent': '{ hdr_sub(user-agent) -i bot }',
   'an argument': '{ url_param(x) 1 }',
+  'an argument that is there, and one of another case': '{ urlp(x) -m found } || { urlp(X) 1 }',
+  'a folder of a path': '{ path_dir u }',
   'the beginning in any case': '{ path -m beg -i /A }',
 };
 
