@@ -23,6 +23,8 @@ const PREDEFINED: Readonly<Record<string, string>> = {
 };
 const CONSTANT: Readonly<Record<string, ask.RequestCondition>> = {
   TRUE: ask.ALWAYS,
+  always_true: ask.ALWAYS,
+  always_false: ask.NEVER,
   WAIT_END: ask.ALWAYS,
   HTTP: ask.ALWAYS,
   FALSE: ask.NEVER,
@@ -48,7 +50,7 @@ export function conditionOfAcl(text: string): ask.RequestCondition {
     if (kind === 'lower' || kind === 'url_dec') own = { kind: kind === 'lower' ? 'lower' : 'decoded', of: own };
     else own = ask.missing(`what ${sample} is`);
   }
-  const { match, ignoresCase, values, isListed } = flagsOf(rest);
+  const { match, ignoresCase, values, isListed } = flagsOf(rest, name);
   if (own.kind === 'missing') return own;
   if (isListed) return ask.missing('a list in another file');
   const by: Match = match ?? (suffix as Match | undefined) ?? (name === 'src' || name.endsWith('_ip') ? 'ip' : 'str');
@@ -89,14 +91,14 @@ export function sampleText(name: string, given: string): ask.RequestText {
   return FETCHES[name] ?? ask.missing(`what ${given === '' ? name : `${name}(${given})`} is`);
 }
 
-function flagsOf(rest: string) {
+function flagsOf(rest: string, fetch: string) {
   const words = rest.split(/\s+/).filter((word) => word !== '');
   let match: Match | undefined;
   let [ignoresCase, isListed] = [false, false];
   while (words[0]?.startsWith('-') === true) {
     const flag = words.shift()!;
     if (flag === '--') break;
-    if (flag === '-i') ignoresCase = true;
+    if (flag === '-i') ignoresCase = fetch !== 'method';
     else if (flag === '-m') match = MATCHES.find((one) => one === words[0] && words.shift() !== undefined);
     else if (flag === '-f' || flag === '-M') isListed = true;
     if (flag === '-f') words.shift();

@@ -10,52 +10,109 @@ import {
   type ConfigSection,
   conditionOf,
 } from './haproxy-lines.js';
-import { ALWAYS, allHold, missing, needsOf, not, oneHolds, type RequestCondition } from './request-condition.js';
+import * as ask from './request-condition.js';
 
 export const READS =
   /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b|\b(?:(?:avg_|srv_)?queue|srv_conn|connslots)\(/;
 
+const CHANGES = /^http-request\s+(set|replace|del|add)-(path|pathq|uri|query|method|header|value)\s+(\S+)/;
+/** Fields of a log that it changes, by what is changed, or by the name of a header. */
+const CHANGED: Readonly<Record<string, readonly ask.RequestField[]>> = {
+  path: ['path', 'url'],
+  pathq: ['path', 'url', 'query'],
+  uri: ['path', 'url', 'query'],
+  query: ['query', 'url'],
+  method: ['method'],
+  host: ['host'],
+  'user-agent': ['agent'],
+  referer: ['referer'],
+};
+
+interface Change {
+  readonly line: ConfigLine;
+  readonly fields: readonly ask.RequestField[];
+  readonly fits: ask.RequestCondition;
+  readonly what: string;
+}
+
+function changeOf(line: ConfigLine): Change[] {
+  const [, action = '', part = '', first = ''] = CHANGES.exec(line.text) ?? [];
+  const fields = CHANGED[part] ?? CHANGED[first.toLowerCase()];
+  if (fields === undefined) return [];
+  const old = ask.fieldText(part === 'path' ? 'path' : 'url');
+  const isOfPath = action === 'replace' && part !== 'header' && part !== 'value';
+  const fits = isOfPath ? ask.tested(old, { is: 'matching', value: first }) : ask.ALWAYS;
+  return [{ line, fields, fits, what: `what ${action}-${part} gives` }];
+}
+
 export class SectionConditions {
   readonly #acls = new Map<string, ConfigLine[]>();
+  readonly #changes: readonly Change[];
 
   constructor(readonly section: ConfigSection) {
+    this.#changes = section.lines.flatMap(changeOf);
     for (const line of section.lines) {
       const [word, name = ''] = line.words;
       if (word === 'acl') this.#acls.set(name, [...(this.#acls.get(name) ?? []), line]);
     }
   }
 
-  /** Of terms: those between `or` all hold. */
-  of(terms: readonly ConditionTerm[]): RequestCondition {
-    const alternatives = alternativesOf(terms).map((some) => allHold(...some.map((term) => this.#termOf(term))));
-    return oneHolds(...alternatives);
-  }
-
-  #termOf(term: ConditionTerm): RequestCondition {
+  #termOf(term: ConditionTerm): ask.RequestCondition {
     const texts = this.textsOf(term);
     const held =
       texts.length === 0
-        ? (predefined(term.text) ?? missing(`what ${term.text} asks`))
-        : oneHolds(...texts.map((text) => predefined(text) ?? conditionOfAcl(text)));
-    return term.isNegated ? not(held) : held;
+        ? (predefined(term.text) ?? ask.missing(`what ${term.text} asks`))
+        : ask.oneHolds(...texts.map((text) => predefined(text) ?? conditionOfAcl(text)));
+    return term.isNegated ? ask.not(held) : held;
   }
 
   /** When a line is in force: not if an earlier one of its kind has ended the evaluation. */
-  inForce(line: ConfigLine): RequestCondition {
-    return allHold(this.#asked(line), this.reached(line));
+  inForce(line: ConfigLine): ask.RequestCondition {
+    return ask.allHold(this.#asked(line), this.reached(line));
   }
 
   /** After `if` or `unless`; without them: always. */
-  #asked(line: ConfigLine): RequestCondition {
-    const { word, terms } = conditionOf(line);
-    return word === 'unless' ? not(this.of(terms)) : this.of(terms);
+  #asked(line: ConfigLine): ask.RequestCondition {
+    return this.#afterChanges(line, this.#said(line));
   }
 
-  reached(line: ConfigLine): RequestCondition {
+  /** As it is written. */
+  #said(line: ConfigLine): ask.RequestCondition {
+    const { word, terms } = conditionOf(line);
+    return word === 'unless' ? ask.not(this.#of(terms)) : this.#of(terms);
+  }
+
+  /** Of terms of a line. */
+  asked(line: ConfigLine, terms: readonly ConditionTerm[]): ask.RequestCondition {
+    return this.#afterChanges(line, this.#of(terms));
+  }
+
+  /** Where an earlier line has changed what is asked, the log does not say. */
+  #afterChanges(line: ConfigLine, asked: ask.RequestCondition): ask.RequestCondition {
+    return this.#changed(asked, line).reduce((held, one) => {
+      const own = this.#said(one.line);
+      const when = this.#changed(own, one.line).length === 0 ? own : ask.missing(one.what);
+      const touched = ask.allHold(when, one.fits);
+      return ask.oneHolds(ask.allHold(ask.not(touched), held), ask.allHold(touched, ask.missing(one.what)));
+    }, asked);
+  }
+
+  /** Of terms: those between `or` all hold. */
+  #of(terms: readonly ConditionTerm[]): ask.RequestCondition {
+    const alternatives = alternativesOf(terms).map((some) => ask.allHold(...some.map((term) => this.#termOf(term))));
+    return ask.oneHolds(...alternatives);
+  }
+
+  #changed(asked: ask.RequestCondition, line: ConfigLine): readonly Change[] {
+    const { fields } = ask.needsOf([asked]);
+    return this.#changes.filter((one) => one.line.line < line.line && one.fields.some((field) => fields.has(field)));
+  }
+
+  reached(line: ConfigLine): ask.RequestCondition {
     const [, kind = ''] = /^(http-request|tcp-request\s+\w+)\s/.exec(line.text) ?? [];
-    if (kind === '') return ALWAYS;
+    if (kind === '') return ask.ALWAYS;
     const before = this.section.lines.filter((one) => one.line < line.line && one.text.startsWith(`${kind} `));
-    return allHold(
+    return ask.allHold(
       ...before.flatMap((one) => {
         const rest = one.text.slice(kind.length + 1);
         const isAllowing = /^(?:allow|accept)\b/.test(rest);
@@ -64,23 +121,23 @@ export class SectionConditions {
         if (terms.some((term) => this.textsOf(term).some((text) => READS.test(text)))) return [];
         const ends = this.#asked(one);
         // What is refused anyway is no matter of a limit.
-        return !isAllowing && needsOf([ends]).missing.size > 0 ? [] : [not(ends)];
+        return !isAllowing && ask.needsOf([ends]).missing.size > 0 ? [] : [ask.not(ends)];
       }),
     );
   }
 
   /** Requests that its lines send to a backend, the first that fits. */
-  goingTo(name: string): RequestCondition {
-    const chosen: RequestCondition[] = [];
-    let left = ALWAYS;
+  goingTo(name: string): ask.RequestCondition {
+    const chosen: ask.RequestCondition[] = [];
+    let left = ask.ALWAYS;
     for (const line of this.section.lines.filter(({ text }) => text.startsWith('use_backend '))) {
       const held = this.#asked(line);
-      if (line.words[1] === name) chosen.push(allHold(left, held));
-      left = allHold(left, not(held));
+      if (line.words[1] === name) chosen.push(ask.allHold(left, held));
+      left = ask.allHold(left, ask.not(held));
     }
     const otherwise = this.section.lines.find(({ text }) => text.startsWith('default_backend '));
     if (otherwise?.words[1] === name) chosen.push(left);
-    return oneHolds(...chosen);
+    return ask.oneHolds(...chosen);
   }
 
   /** With what an acl says. */

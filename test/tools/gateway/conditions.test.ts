@@ -126,7 +126,8 @@ describe.each([
       ['{ src 192.0.2.0/24 10.0.0.1 }', { 'GET /': 'yes', 'GET / 10.0.0.1': 'yes', 'GET / 10.0.0.2': 'no' }],
       ['{ req.hdr(user-agent),lower -m sub bot }', { 'GET / . RoBot': 'yes', 'GET /': 'no' }],
       ['{ hdr_reg(User-Agent) -i ^CURL }', { 'GET /': 'yes' }],
-      ['{ url_param(q) -m found }', { 'GET /?q=1': 'yes', 'GET /': 'no' }],
+      ['{ url_param(q) -m found }', { 'GET /?q=1': 'yes', 'GET /?q=': 'yes', 'GET /': 'no' }],
+      ['{ method -i post } or { always_false }', { 'POST /': 'no' }],
       ['{ path,url_dec -m reg ^/[a-c]/ } TRUE', { 'GET /%61/': 'yes', 'GET /d/': 'no' }],
       ['{ hdr(host) -i A.EXAMPLE }', { 'GET /': 'yes' }],
       ['{ req.cook(a) -m found }', { 'GET /': `a cookie${NOT}` }],
@@ -302,6 +303,21 @@ it.each([
   ],
 ])('Cloudflare skips the limit by a rule %s', (_, text, expected) => {
   const found = Object.keys(expected).map((one) => [one, meets('cloudflare.tf', text, requestOf(one))]);
+  expect(Object.fromEntries(found)).toEqual(expected);
+});
+
+it.each([
+  [
+    'set-path /b if { path /a }',
+    '{ path /b }',
+    { 'GET /b': 'yes', 'GET /c': 'no', 'GET /a': `what set-path gives${NOT}` },
+  ],
+  ['replace-path ^/a/ /b/', '{ path_beg /b }', { 'GET /b': 'yes', 'GET /a/c': `what replace-path gives${NOT}` }],
+  ['set-header Host b.example', '{ hdr(host) a.example }', { 'GET /': `what set-header gives${NOT}` }],
+  ['set-header X-Key 1', '{ path /a }', { 'GET /a': 'yes' }],
+])('a limit of HAProxy behind %s is judged where that changes nothing: %s', (line, condition, expected) => {
+  const text = haproxy(condition, `http-request ${line}`);
+  const found = Object.keys(expected).map((one) => [one, meets('haproxy.cfg', text, requestOf(one))]);
   expect(Object.fromEntries(found)).toEqual(expected);
 });
 
