@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_927,
-  test: 61_892,
+  test: 61_902,
   longLines: 109,
   commands: 15,
   options: 80,

@@ -1,6 +1,7 @@
 // Owns what the tests of live runs share: scenarios from a few lines, and a run of one.
 
 import { lastValueFrom, tap } from 'rxjs';
+import type { Failure } from '../../../src/core/schema/failure.js';
 import { type LiveReplay, type LiveReplayOptions, liveReplay$ } from '../../../src/harness/live/live-replay.js';
 import { type LoadOptions, type LoadRun, load$, toResult } from '../../../src/harness/live/load.js';
 import type { LoadResult } from '../../../src/harness/live/result.js';
@@ -34,17 +35,26 @@ const ATTEMPTS = 25;
 export async function steady(attempt: () => Promise<LoadResult>): Promise<LoadResult> {
   const endMs = performance.now() + MOST_MS;
   for (let n = 1; ; n += 1) {
-    const result = await attempt();
-    if (isSteady(result) || (n >= ATTEMPTS && performance.now() > endMs)) return result;
+    const isLast = n >= ATTEMPTS && performance.now() > endMs;
+    const result = await answered(attempt, isLast);
+    if (result !== undefined && (isLast || isSteady(result))) return result;
   }
 }
 
 /** A run that is decided, for a limiter by the ms, to which cycles are nothing: again while the machine is too busy for a verdict. */
 export async function decided(attempt: () => Promise<LoadResult>): Promise<LoadResult> {
   for (let n = 1; ; n += 1) {
-    const result = await attempt();
-    if (told(result).comparison.verdict !== 'run invalid' || n === ATTEMPTS) return result;
+    const result = await answered(attempt, n === ATTEMPTS);
+    if (result !== undefined && (n === ATTEMPTS || told(result).comparison.verdict !== 'run invalid')) return result;
   }
+}
+
+/** Undefined if the machine was too busy for an answer of the node in time. */
+function answered(attempt: () => Promise<LoadResult>, isLast: boolean): Promise<LoadResult | undefined> {
+  return attempt().catch((error: Failure) => {
+    if (isLast || error.code !== 'node_unreachable') throw error;
+    return undefined;
+  });
 }
 
 function isSteady(result: LoadResult): boolean {
