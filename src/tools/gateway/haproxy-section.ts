@@ -16,16 +16,16 @@ export const READS =
   /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b|\b(?:(?:avg_|srv_)?queue|srv_conn|connslots)\(/;
 
 const CHANGES = /^http-request\s+(set|replace|del|add)-(path|pathq|uri|query|method|header|value)\s+(\S+)/;
-/** Fields of a log that it changes, by what is changed, or by the name of a header. */
+/** Fields of a log that are changed with a part of a request, or with a header. */
 const CHANGED: Readonly<Record<string, readonly ask.RequestField[]>> = {
   path: ['path', 'url'],
   pathq: ['path', 'url', 'query'],
   uri: ['path', 'url', 'query'],
   query: ['query', 'url'],
   method: ['method'],
-  host: ['host'],
-  'user-agent': ['agent'],
-  referer: ['referer'],
+  'header host': ['host'],
+  'header user-agent': ['agent'],
+  'header referer': ['referer'],
 };
 
 interface Change {
@@ -37,11 +37,11 @@ interface Change {
 
 function changeOf(line: ConfigLine): Change[] {
   const [, action = '', part = '', first = ''] = CHANGES.exec(line.text) ?? [];
-  const fields = CHANGED[part] ?? CHANGED[first.toLowerCase()];
+  const isHeader = part === 'header' || part === 'value';
+  const fields = CHANGED[isHeader ? `header ${first.toLowerCase()}` : part];
   if (fields === undefined) return [];
   const old = ask.fieldText(part === 'path' ? 'path' : 'url');
-  const isOfPath = action === 'replace' && part !== 'header' && part !== 'value';
-  const fits = isOfPath ? ask.tested(old, { is: 'matching', value: first }) : ask.ALWAYS;
+  const fits = action === 'replace' && !isHeader ? ask.tested(old, { is: 'matching', value: first }) : ask.ALWAYS;
   return [{ line, fields, fits, what: `what ${action}-${part} gives` }];
 }
 
@@ -105,7 +105,9 @@ export class SectionConditions {
 
   #changed(asked: ask.RequestCondition, line: ConfigLine): readonly Change[] {
     const { fields } = ask.needsOf([asked]);
-    return this.#changes.filter((one) => one.line.line < line.line && one.fields.some((field) => fields.has(field)));
+    // A backend is chosen behind all of them, wherever they stand.
+    const isBefore = (one: Change) => one.line.line < line.line || line.text.startsWith('use_backend ');
+    return this.#changes.filter((one) => isBefore(one) && one.fields.some((field) => fields.has(field)));
   }
 
   reached(line: ConfigLine): ask.RequestCondition {

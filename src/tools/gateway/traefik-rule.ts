@@ -59,21 +59,22 @@ function conditionOf(name: string, values: readonly string[]): ask.RequestCondit
     case 'HeadersRegexp':
       return ask.tested(headerText(first), matching(second ?? ''));
     case 'Query':
-      return second === undefined
-        ? ask.allHold(...values.map(argumentOf))
-        : ask.tested(ask.argumentText(first), ask.equalTo(second));
-    case 'QueryRegexp':
-      return ask.tested(ask.argumentText(first), matching(second ?? ''));
+    case 'QueryRegexp': {
+      if (second === undefined) return ask.allHold(...values.map(argumentOf));
+      const argument = ask.argumentText(first);
+      if (name === 'Query') return ask.tested(argument, ask.equalTo(second));
+      return ask.allHold(ask.isThere(argument), ask.tested(argument, matching(second)));
+    }
     default:
       return ask.missing(`what ${name}(${values.join(', ')}) asks`);
   }
 }
 
-/** `name=value`, and `name` alone: any value. */
+/** `name=value`, and `name` alone: it is there, and empty. */
 function argumentOf(text: string): ask.RequestCondition {
   const [name = '', value] = text.split(/=(.*)/s);
   const argument = ask.argumentText(name);
-  return value === undefined ? ask.isThere(argument) : ask.tested(argument, ask.equalTo(value));
+  return value === undefined ? ask.isThere(argument, '=?(?:&|$)') : ask.tested(argument, ask.equalTo(value));
 }
 
 /** Of Traefik 2: `{sub:[a-z]+}.example`. */

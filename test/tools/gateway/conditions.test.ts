@@ -111,6 +111,8 @@ describe.each([
         { 'GET /?a=1': 'yes', 'GET /': 'no', 'GET /?a=1 10.0.0.1': 'no' },
       ],
       ['Query(`a=1`)', { 'GET /?b=2&a=1': 'yes', 'GET /?a=2': 'no', 'GET /?A=1': 'no' }],
+      ['Query(`a`)', { 'GET /?b=2&a': 'yes', 'GET /?a=': 'yes', 'GET /?a=1': 'no', 'GET /': 'no' }],
+      ['QueryRegexp(`a`, `^1*$`)', { 'GET /?a=11': 'yes', 'GET /?a=2': 'no', 'GET /': 'no' }],
       ['Path(`/a/{id:[0-9]+}`)', { 'GET /a/7': 'yes', 'GET /a/x': 'no' }],
       ['Header(`X-Key`, `1`) && Method(`POST`)', { 'GET /': 'no', 'POST /': `the header x-key${NOT}` }],
     ],
@@ -314,7 +316,7 @@ it.each([
   ],
   ['replace-path ^/a/ /b/', '{ path_beg /b }', { 'GET /b': 'yes', 'GET /a/c': `what replace-path gives${NOT}` }],
   ['set-header Host b.example', '{ hdr(host) a.example }', { 'GET /': `what set-header gives${NOT}` }],
-  ['set-header X-Key 1', '{ path /a }', { 'GET /a': 'yes' }],
+  ['set-header Path /b', '{ path /a }', { 'GET /a': 'yes' }],
 ])('a limit of HAProxy behind %s is judged where that changes nothing: %s', (line, condition, expected) => {
   const text = haproxy(condition, `http-request ${line}`);
   const found = Object.keys(expected).map((one) => [one, meets('haproxy.cfg', text, requestOf(one))]);
