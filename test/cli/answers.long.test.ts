@@ -74,7 +74,7 @@ const plain = (text: string) =>
     .replace(/.{1000,}/g, (line) => `${line.slice(0, 300)}… ${sha256Hex(line)}`);
 
 /** Without lines of progress, one each ten seconds on a busy machine. */
-const quiet = (err: string) => err.replace(/^\S.* {1,3}\d+ % .*\n/gm, '');
+const quiet = (err: string) => err.replace(/^\S.* {1,3}\d+ (?:% .*|runs)\n/gm, '');
 
 /** Pages without their scripts and styles; pictures by their digest. */
 function filesIn(name: string): string[] {
