@@ -105,7 +105,7 @@ export class SectionConditions {
 
   #changed(asked: ask.RequestCondition, line: ConfigLine): readonly Change[] {
     const { fields } = ask.needsOf([asked]);
-    // A backend is chosen behind all of them, wherever they stand.
+    // A backend is chosen after all of them, on whichever line.
     const isBefore = (one: Change) => one.line.line < line.line || line.text.startsWith('use_backend ');
     return this.#changes.filter((one) => isBefore(one) && one.fields.some((field) => fields.has(field)));
   }
