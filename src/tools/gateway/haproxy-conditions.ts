@@ -54,7 +54,7 @@ export function conditionOfAcl(text: string): ask.RequestCondition {
   if (own.kind === 'missing') return own;
   if (isListed) return ask.missing('a list in another file');
   const by: Match = match ?? (suffix as Match | undefined) ?? (name === 'src' || name.endsWith('_ip') ? 'ip' : 'str');
-  if (by === 'found' || (values.length === 0 && match === undefined)) return ask.isThere(own, '=');
+  if (by === 'found') return ask.isThere(own, '=');
   if (by === 'ip') {
     const ranges = values.filter(isRange);
     return ranges.length < values.length

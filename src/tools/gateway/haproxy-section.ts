@@ -15,7 +15,6 @@ import * as ask from './request-condition.js';
 export const READS =
   /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b|\b(?:(?:avg_|srv_)?queue|srv_conn|connslots)\(/;
 
-const CHANGES = /^http-request\s+(set|replace|del|add)-(path|pathq|uri|query|method|header|value)\s+(\S+)/;
 /** Fields of a log that are changed with a part of a request, or with a header. */
 const CHANGED: Readonly<Record<string, readonly ask.RequestField[]>> = {
   path: ['path', 'url'],
@@ -36,13 +35,15 @@ interface Change {
 }
 
 function changeOf(line: ConfigLine): Change[] {
-  const [, action = '', part = '', first = ''] = CHANGES.exec(line.text) ?? [];
+  const [kind, action = '', first = ''] = line.words;
+  const [, verb, part = ''] = /^(set|replace|del|add)-(\w+)$/.exec(action) ?? [];
+  if (kind !== 'http-request') return [];
   const isHeader = part === 'header' || part === 'value';
   const fields = CHANGED[isHeader ? `header ${first.toLowerCase()}` : part];
   if (fields === undefined) return [];
   const old = ask.fieldText(part === 'path' ? 'path' : 'url');
-  const fits = action === 'replace' && !isHeader ? ask.tested(old, { is: 'matching', value: first }) : ask.ALWAYS;
-  return [{ line, fields, fits, what: `what ${action}-${part} gives` }];
+  const fits = verb === 'replace' && !isHeader ? ask.tested(old, { is: 'matching', value: first }) : ask.ALWAYS;
+  return [{ line, fields, fits, what: `what ${action} gives` }];
 }
 
 export class SectionConditions {
@@ -79,12 +80,12 @@ export class SectionConditions {
   /** As it is written. */
   #said(line: ConfigLine): ask.RequestCondition {
     const { word, terms } = conditionOf(line);
-    return word === 'unless' ? ask.not(this.#of(terms)) : this.#of(terms);
+    return word === 'unless' ? ask.not(this.#joined(terms)) : this.#joined(terms);
   }
 
-  /** Of terms of a line. */
-  asked(line: ConfigLine, terms: readonly ConditionTerm[]): ask.RequestCondition {
-    return this.#afterChanges(line, this.#of(terms));
+  /** Of terms of a line: those between `or` all hold. */
+  of(line: ConfigLine, terms: readonly ConditionTerm[]): ask.RequestCondition {
+    return this.#afterChanges(line, this.#joined(terms));
   }
 
   /** Where an earlier line has changed what is asked, the log does not say. */
@@ -97,8 +98,7 @@ export class SectionConditions {
     }, asked);
   }
 
-  /** Of terms: those between `or` all hold. */
-  #of(terms: readonly ConditionTerm[]): ask.RequestCondition {
+  #joined(terms: readonly ConditionTerm[]): ask.RequestCondition {
     const alternatives = alternativesOf(terms).map((some) => ask.allHold(...some.map((term) => this.#termOf(term))));
     return ask.oneHolds(...alternatives);
   }

@@ -167,10 +167,8 @@ class SectionReader {
       );
       return;
     }
-    const limited = this.#conditions.asked(
-      line,
-      terms.filter((term) => !comparing.includes(term)),
-    );
+    const others = terms.filter((term) => !comparing.includes(term));
+    const limited = this.#conditions.of(line, others);
     for (const one of comparing[0]!.comparisons) this.#limiter(line, one, action, limited);
   }
 
@@ -255,7 +253,7 @@ class SectionReader {
     const [one] = raises;
     if (one === undefined) return this.section.kind === '' ? 'after' : `${counter} is raised by nothing in the file`;
     const { word, terms } = conditionOf(one);
-    const isEach = word === undefined || inWords(this.#conditions.asked(one, terms)) === inWords(limited);
+    const isEach = word === undefined || inWords(this.#conditions.of(one, terms)) === inWords(limited);
     const [, raised] = new RegExp(`^http-request\\s+sc-inc-${kind}\\((\\d)\\)`).exec(one.text) ?? [];
     const isRead = raises.length === 1 && isEach && (slot ?? 0) === Number(raised) && this.section.lines.includes(one);
     if (isRead) return one.line > line.line ? 'after' : 'before';

@@ -129,7 +129,7 @@ describe.each([
       ['{ req.hdr(user-agent),lower -m sub bot }', { 'GET / . RoBot': 'yes', 'GET /': 'no' }],
       ['{ hdr_reg(User-Agent) -i ^CURL }', { 'GET /': 'yes' }],
       ['{ url_param(q) -m found }', { 'GET /?q=1': 'yes', 'GET /?q=': 'yes', 'GET /': 'no' }],
-      ['{ method -i post } or { always_false }', { 'POST /': 'no' }],
+      ['{ method -i post } or { always_false } or { url_param(q) }', { 'POST /?q=1': 'no' }],
       ['{ path,url_dec -m reg ^/[a-c]/ } TRUE', { 'GET /%61/': 'yes', 'GET /d/': 'no' }],
       ['{ hdr(host) -i A.EXAMPLE }', { 'GET /': 'yes' }],
       ['{ req.cook(a) -m found }', { 'GET /': `a cookie${NOT}` }],
@@ -314,7 +314,7 @@ it.each([
     '{ path /b }',
     { 'GET /b': 'yes', 'GET /c': 'no', 'GET /a': `what set-path gives${NOT}` },
   ],
-  ['replace-path ^/a/ /b/', '{ path_beg /b }', { 'GET /b': 'yes', 'GET /a/c': `what replace-path gives${NOT}` }],
+  ['replace-path "^/a/" /b/', '{ path_beg /b }', { 'GET /b': 'yes', 'GET /a/c': `what replace-path gives${NOT}` }],
   ['set-header Host b.example', '{ hdr(host) a.example }', { 'GET /': `what set-header gives${NOT}` }],
   ['set-header Path /b', '{ path /a }', { 'GET /a': 'yes' }],
 ])('a limit of HAProxy behind %s is judged where that changes nothing: %s', (line, condition, expected) => {
