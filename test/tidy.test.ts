@@ -64,11 +64,11 @@ describe('what is banned, and what to use instead', () => {
     ],
     ['default export', /^export default\b/m, 'a named export', /worker\.ts$/],
   ];
-  it.each(bans)('%s', (_, pattern, instead, allowed) => {
+  it.each(bans)('sources have no %s but where it is allowed', (_, pattern, instead, allowed) => {
     const found = files.filter((path) => !allowed.test(path) && pattern.test(codeOf(path)));
     expect(found, `use instead: ${instead}`).toEqual([]);
   });
-  it('time limits of a test, which a busy machine exceeds', () => {
+  it('no test has a time limit that a busy machine exceeds', () => {
     const limit = /\bvi\.wait(?:For|Until)\(|\{ timeout: [1-9]\d?_000 \}|^ *\}, [1-9]\d{1,2}_000\);$/m;
     // Asks for a package of the registry, and goes without it.
     const found = tests.filter(
@@ -139,7 +139,7 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
     ['one of those who', /\bthose who\b/i, 'clients that, people who'],
     ['figures are closed', /\bfigures are closed\b/i, 'metrics are off'],
     ['from outside', /\bfind out from outside\b|\bstands behind a URL\b/i, 'identify by probing'],
-  ] as const)('%s', (_, pattern, instead) => {
+  ] as const)('no text says: %s', (_, pattern, instead) => {
     const found = said.flatMap(([path, text]) =>
       text.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
     );
@@ -154,7 +154,7 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
     ['for good, of late', /\bfor good\b|\bof late\b/i, 'permanently; recently'],
     ['comes to', /\b(comes?|came) to\b/i, 'is, reaches, amounts to'],
     ['took down, taken down', /\b(takes?|took|taken) down\b/i, 'keeps, records, counts'],
-  ] as const)('in comments: %s', (_, pattern, instead) => {
+  ] as const)('no comment says: %s', (_, pattern, instead) => {
     const found = files.flatMap((path) =>
       commentsOf(path)
         .split('\n')
