@@ -5,8 +5,13 @@ import { compiledSources } from './test/compiled-sources.js';
 /** What takes ten seconds of processor time and more, or real servers: `npm run test:long`. */
 const long = ['test/**/*.long.test.ts'];
 
+/** Those that judge when a request arrives. They run before the rest, beside nothing that computes. */
+const live = ['harness/live/{foreign,load,matrix,stopped-generator,stress,used-before,wrong-nodes}', 'cli/load*'].map(
+  (of) => `test/${of}.long.test.ts`,
+);
+
 /** Small files that take long. Vitest begins with the largest: these would be the last, each by itself. */
-const first = /(detach|outsiders|real-clients|keyed-memory|real|random|log-answer)\.long\.test\.ts$/;
+const first = /(detach|outsiders|real-clients|keyed-memory|real|real-limiters|random|log-answer)\.long\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -28,7 +33,12 @@ export default defineConfig({
       {
         extends: true,
         plugins: [compiledSources()],
-        test: { name: 'long', include: long },
+        test: { name: 'live', include: live, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        plugins: [compiledSources()],
+        test: { name: 'long', include: long, exclude: live, sequence: { groupOrder: 2 } },
       },
     ],
     // The machines that run this have two cores. Half of what tests take is waiting: for real time to pass, for other processes, for servers.

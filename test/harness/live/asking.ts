@@ -25,7 +25,7 @@ arrivals:
 `);
 
 /** For so long, and so often at least. */
-const MOST_MS = 120_000;
+const MOST_MS = 300_000;
 const ATTEMPTS = 25;
 
 /**
