@@ -20,12 +20,14 @@ function named<Fields extends Properties>(fields: Fields): Named<Fields> {
   return Object.fromEntries(entries) as Named<Fields>;
 }
 
-/** An object without other fields. */
+type About = string | { readonly description: string; readonly [keyword: string]: unknown };
+
+/** An object without other fields. @param about its description, or further keywords too */
 export function exact<Fields extends Properties>(fields: Fields): TObject<Named<Fields>>;
-export function exact<Fields extends Properties>(description: string, fields: Fields): TObject<Named<Fields>>;
-export function exact(...[one, fields]: [Properties] | [string, Properties]) {
-  if (typeof one !== 'string') return Type.Object(named(one), strict);
-  return Type.Object(named(fields!), { ...strict, description: one });
+export function exact<Fields extends Properties>(about: About, fields: Fields): TObject<Named<Fields>>;
+export function exact(...[one, fields]: [Properties] | [About, Properties]) {
+  if (fields === undefined) return Type.Object(named(one as Properties), strict);
+  return Type.Object(named(fields), { ...strict, ...(typeof one === 'string' ? { description: one } : one) });
 }
 
 /** An object that may have other fields. */

@@ -12,10 +12,8 @@ export const MOST_CLIENTS = 100_000;
 
 const Count = (description: string) => whole(1, MOST_CLIENTS, description);
 
-const Flag = (description: string) => Type.Optional(flag(description));
-
 const share = {
-  share: Type.Optional(real(0, 1_000_000, 'Its weight when arriving requests are dealt among the kinds. Default: 1.')),
+  'share?': real(0, 1_000_000, 'Its weight when arriving requests are dealt among the kinds. Default: 1.'),
 };
 
 const FlushSpec = exact('How held items are sent once the gate is restored.', {
@@ -25,18 +23,16 @@ const FlushSpec = exact('How held items are sent once the gate is restored.', {
     'Items sent together; the next batch waits for their answers. Default: all that are held.',
   ),
   'spread?': timeField('Time over which the batches are spread. Default: 0, at once.'),
-  jitter: Flag('Whether each device begins its flush somewhere in its first gap between batches. Default: false.'),
+  'jitter?': flag('Whether each device begins its flush somewhere in its first gap between batches. Default: false.'),
 });
 
 const common = {
-  name: Type.Optional(
-    Type.String({
-      pattern: '^[a-z][a-z0-9_-]{0,31}$',
-      description: 'Names its figures and its actors. Default: the kind, numbered from the second of a kind on.',
-    }),
-  ),
-  timeout: Type.Optional(
-    timeField('How long it waits for an answer, at least 1 ms; then the attempt is abandoned. Default: forever.'),
+  'name?': Type.String({
+    pattern: '^[a-z][a-z0-9_-]{0,31}$',
+    description: 'Names its figures and its actors. Default: the kind, numbered from the second of a kind on.',
+  }),
+  'timeout?': timeField(
+    'How long it waits for an answer, at least 1 ms; then the attempt is abandoned. Default: forever.',
   ),
 };
 
@@ -48,20 +44,18 @@ export const clientKinds = {
   open: Kind('open', 'Fires and forgets: every request is sent once.', { ...share }),
   obedient: Kind('obedient', 'Waits as long as Retry-After says, then sends again.', {
     ...share,
-    ...maxAttempts(10),
-    jitter: Type.Optional(timeField('Waits up to so much longer, by chance. Default: 0.')),
+    'max_attempts?': maxAttempts(10),
+    'jitter?': timeField('Waits up to so much longer, by chance. Default: 0.'),
   }),
   retrying: Kind('retrying', 'Tries again after setbacks, paced by a back-off policy.', { ...share, ...retryFields }),
   holding: Kind('holding', 'A device: holds its items back while the gate is limiting, and flushes them in batches.', {
     ...share,
     count: Count('How many devices; they are dealt to the contracts in turn, at least one to each.'),
-    listens: Flag(
+    'listens?': flag(
       'Whether it hears rate_limited and rate_restored; else it goes by limited answers and their Retry-After. Default: true.',
     ),
-    buffer: Type.Optional(
-      whole(1, 10_000_000, 'Items that it can hold; what comes when it is full is dropped. Default: 1000.'),
-    ),
-    flush: Type.Optional(FlushSpec),
+    'buffer?': whole(1, 10_000_000, 'Items that it can hold; what comes when it is full is dropped. Default: 1000.'),
+    'flush?': FlushSpec,
   }),
   closed: Kind('closed', 'Thinks, asks, waits for the answer, and thinks again. Takes no arrivals.', {
     count: Count('How many clients; they are dealt to the contracts in turn.'),

@@ -32,10 +32,10 @@ const BackoffSpec = exact('The pauses between attempts.', {
 });
 
 const bySetback = <Field extends TSchema>(field: Field) => ({
-  limited: Type.Optional(field),
-  failed: Type.Optional(field),
-  lost: Type.Optional(field),
-  timeout: Type.Optional(field),
+  'limited?': field,
+  'failed?': field,
+  'lost?': field,
+  'timeout?': field,
 });
 
 export const retryAfterPolicies = ['ignore', 'obey', 'floor', 'clamp'] as const;
@@ -96,9 +96,7 @@ const RetryQuotaSpec = exact('Tokens that retries need; shared by all requests o
 });
 
 const applies = {
-  on: Type.Optional(
-    Type.Enum(['attempts', 'retries'], { description: 'Which attempts have to pass it. Default: attempts.' }),
-  ),
+  'on?': Type.Enum(['attempts', 'retries'], { description: 'Which attempts have to pass it. Default: attempts.' }),
 };
 
 const GateSpec = Type.Union(
@@ -160,11 +158,8 @@ const HedgeSpec = exact('Further attempts while none has been answered; the firs
   'most?': whole(1, 100, 'Attempts in flight for a job at a time. Default: 2.'),
 });
 
-export const maxAttempts = (usual: number | string) => ({
-  max_attempts: Type.Optional(
-    whole(1, MOST_ATTEMPTS, `Attempts that a job may take, the first included. Default: ${usual}.`),
-  ),
-});
+export const maxAttempts = (usual: number | string) =>
+  whole(1, MOST_ATTEMPTS, `Attempts that a job may take, the first included. Default: ${usual}.`);
 
 interface Usual {
   readonly attempts: number | string;
@@ -173,39 +168,32 @@ interface Usual {
 }
 
 const fieldsOf = ({ attempts, setbacks, retryAfter: advice }: Usual) => ({
-  max_attempts: Type.Optional(
-    Type.Union([maxAttempts(attempts).max_attempts, Type.Literal('unlimited', { description: 'It never gives up.' })], {
-      description: `Attempts that a job may take, the first included. Default: ${attempts}.`,
-    }),
+  'max_attempts?': Type.Union(
+    [maxAttempts(attempts), Type.Literal('unlimited', { description: 'It never gives up.' })],
+    { description: `Attempts that a job may take, the first included. Default: ${attempts}.` },
   ),
-  retries_on: Type.Optional(
-    Type.Array(Type.Enum(setbackTypes), {
-      minItems: 1,
-      maxItems: setbackTypes.length,
-      uniqueItems: true,
-      description: `Setbacks that are retried. Default: ${setbacks}.`,
-    }),
+  'retries_on?': Type.Array(Type.Enum(setbackTypes), {
+    minItems: 1,
+    maxItems: setbackTypes.length,
+    uniqueItems: true,
+    description: `Setbacks that are retried. Default: ${setbacks}.`,
+  }),
+  'backoff?': BackoffSpec,
+  'backoff_after?': exact('The pauses after a kind of setback, if others.', bySetback(BackoffSpec)),
+  'retry_after?': retryAfter(advice),
+  'deadline?': timeField('How long a job may take, at least 1 ms: no attempt or pause goes beyond. Default: forever.'),
+  'retry_budget?': RetryBudgetSpec,
+  'retry_concurrency?': RetryConcurrencySpec,
+  'retry_quota?': RetryQuotaSpec,
+  'gate?': GateSpec,
+  'hedge?': HedgeSpec,
+  'instances?': whole(
+    1,
+    100_000,
+    'Processes among which jobs are dealt, each with a budget, a quota and a gate of its own. Default: 1.',
   ),
-  backoff: Type.Optional(BackoffSpec),
-  backoff_after: Type.Optional(exact('The pauses after a kind of setback, if others.', bySetback(BackoffSpec))),
-  retry_after: Type.Optional(retryAfter(advice)),
-  deadline: Type.Optional(
-    timeField('How long a job may take, at least 1 ms: no attempt or pause goes beyond. Default: forever.'),
-  ),
-  retry_budget: Type.Optional(RetryBudgetSpec),
-  retry_concurrency: Type.Optional(RetryConcurrencySpec),
-  retry_quota: Type.Optional(RetryQuotaSpec),
-  gate: Type.Optional(GateSpec),
-  hedge: Type.Optional(HedgeSpec),
-  instances: Type.Optional(
-    whole(
-      1,
-      100_000,
-      'Processes among which jobs are dealt, each with a budget, a quota and a gate of its own. Default: 1.',
-    ),
-  ),
-  takes_late_answers: Type.Optional(
-    flag('Whether an answer to an attempt that timed out still ends the job while it is wanted. Default: false.'),
+  'takes_late_answers?': flag(
+    'Whether an answer to an attempt that timed out still ends the job while it is wanted. Default: false.',
   ),
 });
 

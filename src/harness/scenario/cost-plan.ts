@@ -9,7 +9,7 @@
 import type { Static } from 'typebox';
 import type { Draws } from '../../core/math/random.js';
 import { parseTimeLaw } from '../../core/math/time-law.js';
-import { exact, real, strict } from '../../core/schema/fields.js';
+import { exact, real } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 
 const MOST_COST = 1_000_000_000;
@@ -18,11 +18,17 @@ const amount = (description: string) => real(0, MOST_COST, description);
 const whole = (description: string, minimum = 0) => Type.Integer({ minimum, maximum: MOST_COST, description });
 const law = <const Name extends string>(name: Name, description: string) => Type.Literal(name, { description });
 
-export const CostsSpec = Type.Object(
+export const CostsSpec = exact(
   {
-    unit: Type.Optional(
-      Type.String({ pattern: '^[a-z][a-z_]{0,31}$', description: 'What is counted, for reports. Default: cost.' }),
-    ),
+    description:
+      'What requests cost a limiter, in tokens or bytes, say. Every attempt of a request costs the same. A limiter counts costs; one with `counts: requests` counts each request as 1.',
+    examples: [{ unit: 'tokens', each: { law: 'lognormal', mean: 900, deviation: 700 }, most: 4096 }],
+  },
+  {
+    'unit?': Type.String({
+      pattern: '^[a-z][a-z_]{0,31}$',
+      description: 'What is counted, for reports. Default: cost.',
+    }),
     each: Type.Union(
       [
         whole('Every request costs this.', 1),
@@ -43,18 +49,10 @@ export const CostsSpec = Type.Object(
         examples: [500],
       },
     ),
-    most: Type.Optional(whole('The most that a request costs: a larger draw is cut to it. Default: no bound.', 1)),
-    charged: Type.Optional(
-      whole(
-        'What a request is charged when it comes, where its cost is known only when the service is done: the difference is charged then, or given back; all is given back if it was not served. 0 charges afterwards, the mean estimates, the most reserves. Default: the cost is known when it comes.',
-      ),
+    'most?': whole('The most that a request costs: a larger draw is cut to it. Default: no bound.', 1),
+    'charged?': whole(
+      'What a request is charged when it comes, where its cost is known only when the service is done: the difference is charged then, or given back; all is given back if it was not served. 0 charges afterwards, the mean estimates, the most reserves. Default: the cost is known when it comes.',
     ),
-  },
-  {
-    ...strict,
-    description:
-      'What requests cost a limiter, in tokens or bytes, say. Every attempt of a request costs the same. A limiter counts costs; one with `counts: requests` counts each request as 1.',
-    examples: [{ unit: 'tokens', each: { law: 'lognormal', mean: 900, deviation: 700 }, most: 4096 }],
   },
 );
 

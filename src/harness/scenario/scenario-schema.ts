@@ -5,7 +5,7 @@ import { type Family, families } from '../../core/limiter/products/families.js';
 import { ruleShapes, windowFields } from '../../core/limiter/products/limiter-spec.js';
 import { FOLLOWING_SEED } from '../../core/math/seed.js';
 import { TimeLawSpec } from '../../core/math/time-law.js';
-import { exact, flag, real, strict, text, whole } from '../../core/schema/fields.js';
+import { exact, flag, real, text, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { timeField } from '../../core/schema/quantity.js';
 import { ClientsSpec } from '../clients/client-schema.js';
@@ -151,7 +151,13 @@ const Network = exact(
 
 const Faults = Type.Array(Fault, { maxItems: 64, description: 'What goes wrong on the way.' });
 
-const Control = Type.Object(
+const Control = exact(
+  {
+    minProperties: 2,
+    examples: [{ name: 'without the overload', arrivals: [{ model: 'poisson', rate: '5/s' }] }],
+    description:
+      'The same run with these fields replaced, for a claim that one thing causes another: its figures are beside those of the run, and expectations compare them as control.limited, control.clients.succeeded.',
+  },
   {
     name: Type.String({
       minLength: 1,
@@ -159,88 +165,68 @@ const Control = Type.Object(
       description: 'What is missing in it, as reports say it.',
       examples: ['without the overload'],
     }),
-    arrivals: Type.Optional(Arrivals),
-    clients: Type.Optional(ClientsSpec),
-    costs: Type.Optional(CostsSpec),
-    faults: Type.Optional(Faults),
-    limiter: Type.Optional(Limiter),
-    network: Type.Optional(Network),
-    service: Type.Optional(ServiceSpec),
-  },
-  {
-    ...strict,
-    minProperties: 2,
-    examples: [{ name: 'without the overload', arrivals: [{ model: 'poisson', rate: '5/s' }] }],
-    description:
-      'The same run with these fields replaced, for a claim that one thing causes another: its figures are beside those of the run, and expectations compare them as control.limited, control.clients.succeeded.',
+    'arrivals?': Arrivals,
+    'clients?': ClientsSpec,
+    'costs?': CostsSpec,
+    'faults?': Faults,
+    'limiter?': Limiter,
+    'network?': Network,
+    'service?': ServiceSpec,
   },
 );
 
-export const Scenario = Type.Object(
+export const Scenario = exact(
   {
-    question: text(1, 1000, 'The question that the scenario asks.'),
-    name: Type.Optional(
-      Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$', description: 'Default: the name of the file.' }),
-    ),
-    seed: Type.Optional(
-      Type.Union(
-        [
-          Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-          Type.String({ pattern: FOLLOWING_SEED, maxLength: 128 }),
-        ],
-        {
-          description:
-            'All chance of the run follows from it: a whole number, or the seed of a replication, such as 77/2. Default: 1.',
-        },
-      ),
-    ),
-    cycle_ms: Type.Optional(
-      whole(
-        1,
-        86_400_000,
-        'Length of a cycle in ms. Default: 777; for a window in ms, s, m, h or d the longest up to 777 of which it is a whole number.',
-      ),
-    ),
-    start_cycle: Type.Optional(whole(0, 1_000_000_000_000, 'Number of the first cycle in virtual time. Default: 0.')),
-    duration: Type.Optional(timeField('How long requests come. Default: as long as the arrivals last by themselves.')),
-    drain: Type.Optional(timeField('How long to look on afterwards. Default: the length of the window.')),
-    warm_up: Type.Optional(timeField('Figures of clients and service leave out what began before. Default: 0.')),
-    limiter: Type.Optional(Limiter),
-    contracts: Type.Optional(
-      Type.Union([whole(1, 1_000_000, 'How many contracts, sharing evenly.'), Contracts], {
-        description: 'How many contracts there are, and how requests are shared among them. Default: one.',
-      }),
-    ),
-    keyed: Type.Optional(Keyed),
-    arrivals: Type.Optional(Arrivals),
-    costs: Type.Optional(CostsSpec),
-    clients: Type.Optional(ClientsSpec),
-    service: Type.Optional(ServiceSpec),
-    network: Type.Optional(Network),
-    faults: Type.Optional(Faults),
-    control: Type.Optional(Control),
-    phases: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_ -]{0,63}$' }), Phase, {
-        maxProperties: 32,
-        additionalProperties: false,
-        description: 'Stretches of the run by name.',
-      }),
-    ),
-    target: Type.Optional(TargetSpec),
-    compare: Type.Optional(
-      Type.Array(Type.Enum(Object.keys(families) as Family[]), {
-        minItems: 1,
-        maxItems: 16,
-        description: 'Other rules, fitted to the threshold in the window: `weir simulate` runs the scenario with each.',
-      }),
-    ),
-    expect: Type.Optional(Type.Array(ExpectationSpec, { maxItems: 256, description: 'What the run must show.' })),
-  },
-  {
-    ...strict,
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Weir scenario',
     description: 'One question about a windowed rate limiter, and all that is needed to answer it.',
+  },
+  {
+    question: text(1, 1000, 'The question that the scenario asks.'),
+    'name?': Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$', description: 'Default: the name of the file.' }),
+    'seed?': Type.Union(
+      [
+        Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+        Type.String({ pattern: FOLLOWING_SEED, maxLength: 128 }),
+      ],
+      {
+        description:
+          'All chance of the run follows from it: a whole number, or the seed of a replication, such as 77/2. Default: 1.',
+      },
+    ),
+    'cycle_ms?': whole(
+      1,
+      86_400_000,
+      'Length of a cycle in ms. Default: 777; for a window in ms, s, m, h or d the longest up to 777 of which it is a whole number.',
+    ),
+    'start_cycle?': whole(0, 1_000_000_000_000, 'Number of the first cycle in virtual time. Default: 0.'),
+    'duration?': timeField('How long requests come. Default: as long as the arrivals last by themselves.'),
+    'drain?': timeField('How long to look on afterwards. Default: the length of the window.'),
+    'warm_up?': timeField('Figures of clients and service leave out what began before. Default: 0.'),
+    'limiter?': Limiter,
+    'contracts?': Type.Union([whole(1, 1_000_000, 'How many contracts, sharing evenly.'), Contracts], {
+      description: 'How many contracts there are, and how requests are shared among them. Default: one.',
+    }),
+    'keyed?': Keyed,
+    'arrivals?': Arrivals,
+    'costs?': CostsSpec,
+    'clients?': ClientsSpec,
+    'service?': ServiceSpec,
+    'network?': Network,
+    'faults?': Faults,
+    'control?': Control,
+    'phases?': Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_ -]{0,63}$' }), Phase, {
+      maxProperties: 32,
+      additionalProperties: false,
+      description: 'Stretches of the run by name.',
+    }),
+    'target?': TargetSpec,
+    'compare?': Type.Array(Type.Enum(Object.keys(families) as Family[]), {
+      minItems: 1,
+      maxItems: 16,
+      description: 'Other rules, fitted to the threshold in the window: `weir simulate` runs the scenario with each.',
+    }),
+    'expect?': Type.Array(ExpectationSpec, { maxItems: 256, description: 'What the run must show.' }),
   },
 );
 

@@ -8,14 +8,13 @@
 //   limiter: 10 in 1s and 100 in 60s                                    the same as a text: limit-text.ts
 import type { Static, TUnsafe } from 'typebox';
 import { Failure, type Fault, placed } from '../../schema/failure.js';
-import { exact, flag, real, whole } from '../../schema/fields.js';
+import { exact, flag, real, strict, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { cycleMsFor, parseTime, timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import type { ContractDefinition } from '../definition.js';
 import { nearingFrom, type RateLimiterParameters, rateLimiter } from '../rate-limiter.js';
-import { strict } from '../rule/fields.js';
 import { RuleDefinition } from '../rule/rule-definition.js';
 import { ruleLimiter } from '../rule-limiter.js';
 import { limitFiles } from './limit-files.js';
@@ -23,12 +22,14 @@ import { completeLimit } from './limit-text.js';
 import { definitionOf, limiterAdvice, namesOf, productOf, products } from './products.js';
 
 export const windowFields = {
-  threshold: Type.Optional(whole(1, 1_000_000_000, 'Request events a window may hold. Default: 100.')),
-  within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
-  near_limit: Type.Optional(
-    real(0.01, 0.99, 'Share of the threshold from which the contract is in the state nearing, which emits near_limit.'),
+  'threshold?': whole(1, 1_000_000_000, 'Request events a window may hold. Default: 100.'),
+  'within?': timeField('Length of the rolling window. Default: 60 cycles.'),
+  'near_limit?': real(
+    0.01,
+    0.99,
+    'Share of the threshold from which the contract is in the state nearing, which emits near_limit.',
   ),
-  shadow: Type.Optional(flag('Whether it admits all, and only says what it would have limited. Default: false.')),
+  'shadow?': flag('Whether it admits all, and only says what it would have limited. Default: false.'),
 };
 
 const Window = exact(windowFields);

@@ -1,9 +1,8 @@
 // The model of a product: its own parameters in its own words, with units and defaults, and their translation into a rule.
 import type { TSchema } from 'typebox';
-import { flag, real } from '../../schema/fields.js';
+import { flag, real, strict } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { parseMs } from '../../schema/quantity.js';
-import { strict } from '../rule/fields.js';
 import type { Announces, Primitive, RuleDefinition } from '../rule/rule-definition.js';
 
 export interface Product {

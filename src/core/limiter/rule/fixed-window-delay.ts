@@ -21,7 +21,7 @@ export const FixedWindowDelayParams = exact({
   step_ms: wait('How much longer each further request is held, in ms.'),
   window_ms: windowMs,
   'align?': Type.Literal('first', { description: 'A window begins at the first request.' }),
-  edge: resetEdge,
+  'edge?': resetEdge,
 });
 
 export const ExecEvenlyParams = exact({ limit, window_ms: windowMs });

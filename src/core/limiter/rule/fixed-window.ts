@@ -20,21 +20,21 @@ export const FixedWindowParams = exact({
     description:
       'Where windows begin: at the first request, at multiples since 1970, at the start of the process. Default: first.',
   }),
-  phase_ms: phaseMs,
-  edge: resetEdge,
-  count_refused: countRefused,
-  refused_restart_window: flag('A refused request starts the window again, with the count as it is.'),
-  every_hit_restarts_window: flag('Every request moves the end of the window to one window from now.'),
+  'phase_ms?': phaseMs,
+  'edge?': resetEdge,
+  'count_refused?': countRefused,
+  'refused_restart_window?': flag('A refused request starts the window again, with the count as it is.'),
+  'every_hit_restarts_window?': flag('Every request moves the end of the window to one window from now.'),
   'refused_backoff?': real(
     1,
     10,
     'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.',
   ),
-  block_ms: blockMs,
+  'block_ms?': blockMs,
   'local_block_ms?': wait(
     'A refused request blocks the key in this process, in ms; the count does not move in the block.',
   ),
-  refused_rearm: flag('Each request that is refused in the local block starts it again.'),
+  'refused_rearm?': flag('Each request that is refused in the local block starts it again.'),
   'state_ttl_from_last_admit_ms?': wait('The state is forgotten so long after the last admitted request, in ms.'),
   'ban_status_after?': whole(
     -1,

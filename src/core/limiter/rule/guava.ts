@@ -15,28 +15,27 @@
 // Source: Guava 31.1, SmoothRateLimiter.java.
 import type { Static } from 'typebox';
 import { exact, real } from '../../schema/fields.js';
-import { Type } from '../../schema/json-schema.js';
 import { amount, flag, length, wait } from './fields.js';
 import { firstTime, GRAIN_MS, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 const queue = flag('A request waits as long as it takes (acquire) instead of being refused (tryAcquire).');
-const maxWaitMs = Type.Optional(wait('A request waits up to so long, in ms (tryAcquire with a timeout). Default: 0.'));
+const maxWaitMs = wait('A request waits up to so long, in ms (tryAcquire with a timeout). Default: 0.');
 const interval = length('Time between two permits at the rate, in ms.');
 
 export const GuavaBurstyParams = exact({
   interval_ms: interval,
   max_stored: amount('The most permits that are stored: seconds of burst times rate.'),
   'initial?': amount('Permits stored at first. Default: 0.'),
-  queue,
-  max_wait_ms: maxWaitMs,
+  'queue?': queue,
+  'max_wait_ms?': maxWaitMs,
 });
 
 export const GuavaWarmupParams = exact({
   interval_ms: interval,
   warmup_ms: length('How long it takes to warm up, in ms.'),
   'cold_factor?': real(1.001, 1_000, 'How many times as long a permit takes when cold. Default: 3.'),
-  queue,
-  max_wait_ms: maxWaitMs,
+  'queue?': queue,
+  'max_wait_ms?': maxWaitMs,
 });
 
 const MOST_ROOM = 10_000;

@@ -17,7 +17,7 @@ export const NginxLimitReqParams = exact({
   rate_1000: whole(1, 1_000_000_000_000, 'Thousandths of a request per second: trunc(1000 * rate / scale).'),
   'burst?': count('How many requests may be ahead of the rate. Default: 0.', 0),
   'delay?': count('How many of these are not held. Default: 0.', 0),
-  nodelay: flag('None is held.'),
+  'nodelay?': flag('None is held.'),
 });
 
 interface State {

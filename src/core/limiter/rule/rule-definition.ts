@@ -13,7 +13,7 @@ import { valueFaults } from '../../schema/value-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
 import { and, or } from './combined.js';
 import { ConcurrencyParams, ConcurrencyQueueParams, concurrency, concurrencyQueue } from './concurrency.js';
-import { counts, length, resetEdge, strict, wait } from './fields.js';
+import { counts, length, resetEdge, wait } from './fields.js';
 import { FixedWindowParams, fixedWindow } from './fixed-window.js';
 import { ExecEvenlyParams, execEvenly, FixedWindowDelayParams, fixedWindowDelay } from './fixed-window-delay.js';
 import { GcraParams, gcra } from './gcra.js';
@@ -34,7 +34,7 @@ import { truncatingBucket } from './token-bucket-trunc.js';
 const Member = exact('One of the rules.', {
   primitive: text(1, 64, 'The rule.'),
   params: Type.Unknown({ description: 'Its parameters.' }),
-  counts,
+  'counts?': counts,
 });
 const Members = Type.Array(Member, { minItems: 1, maxItems: 16, description: 'The rules.' });
 
@@ -48,7 +48,7 @@ const AndAllChargedParams = exact({
     description: 'Fixed windows as pairs of limit and length in ms, instead of `of`.',
   }),
   'align?': Type.Enum(['first', 'epoch'], { description: 'As of fixed_window, for `limits`.' }),
-  edge: resetEdge,
+  'edge?': resetEdge,
 });
 
 /** Parameters from texts such as '10/s' or '100 in 60s', and from a burst if the rule has one. */
@@ -241,25 +241,22 @@ const Announces = exact('The wait that a refused request is given, where it is n
 });
 export type Announces = Static<typeof Announces>;
 
-export const RuleDefinition = Type.Object(
+export const RuleDefinition = exact(
+  {
+    description: 'A rule of a limiter: the primitive with its parameters.',
+    examples: [{ primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } }],
+  },
   {
     primitive: Type.Enum(Object.keys(primitives) as Primitive[], { description: 'The rule.' }),
     params: Type.Unknown({ description: 'Its parameters.' }),
-    clock_resolution_ms: Type.Optional(length('Step of the clock that the rule sees, in ms. Default: continuous.')),
-    res: Type.Optional(length('Another name of clock_resolution_ms.')),
-    approx: Type.Optional(flag('The product departs from the rule by timers or races; decides nothing.')),
-    announces: Type.Optional(Announces),
-    counts,
-    hold_ms: Type.Optional(
-      wait(
-        'How long an admitted request is in flight, in ms, for limits on concurrency, unless the request states it. Default: 0.',
-      ),
+    'clock_resolution_ms?': length('Step of the clock that the rule sees, in ms. Default: continuous.'),
+    'res?': length('Another name of clock_resolution_ms.'),
+    'approx?': flag('The product departs from the rule by timers or races; decides nothing.'),
+    'announces?': Announces,
+    'counts?': counts,
+    'hold_ms?': wait(
+      'How long an admitted request is in flight, in ms, for limits on concurrency, unless the request states it. Default: 0.',
     ),
-  },
-  {
-    ...strict,
-    description: 'A rule of a limiter: the primitive with its parameters.',
-    examples: [{ primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } }],
   },
 );
 export type RuleDefinition = Static<typeof RuleDefinition>;

@@ -27,19 +27,21 @@ export const SlidingCounterParams = exact({
   'align?': Type.Enum(['first', 'epoch'], {
     description: 'Windows begin at the first request or at multiples since 1970. Default: first.',
   }),
-  phase_ms: phaseMs,
-  count_refused: countRefused,
-  floor_total: flag('The estimate is rounded down.'),
-  floor_prev: flag('The part of the window before is rounded down.'),
-  cost_overshoot: flag('A cost that exceeds is refused, and counted nevertheless unless the limit is reached before.'),
-  block_until_window_end: flag('A refused request blocks the key until the end of the window, that ms included.'),
-  block_ms: blockMs,
-  even_ms: flag('Windows begin at even ms, and the estimate is computed in integers.'),
-  edge: resetEdge,
-  state_ttl_whole_seconds: flag(
+  'phase_ms?': phaseMs,
+  'count_refused?': countRefused,
+  'floor_total?': flag('The estimate is rounded down.'),
+  'floor_prev?': flag('The part of the window before is rounded down.'),
+  'cost_overshoot?': flag(
+    'A cost that exceeds is refused, and counted nevertheless unless the limit is reached before.',
+  ),
+  'block_until_window_end?': flag('A refused request blocks the key until the end of the window, that ms included.'),
+  'block_ms?': blockMs,
+  'even_ms?': flag('Windows begin at even ms, and the estimate is computed in integers.'),
+  'edge?': resetEdge,
+  'state_ttl_whole_seconds?': flag(
     'The state is kept whole seconds only, rounded down from one window after the end of this one.',
   ),
-  double_seconds: flag('Times are doubles of seconds.'),
+  'double_seconds?': flag('Times are doubles of seconds.'),
 });
 
 /** The window is `turns` windows after `fromMs` (-1 before the first). `untilMs` ends a block, `goneMs` the state. */

@@ -18,10 +18,10 @@ const logLimit = places('How much is admitted in a window.');
 export const SlidingLogParams = exact({
   limit: logLimit,
   window_ms: windowMs,
-  count_refused: countRefused,
-  edge: expiryEdge,
-  dedup_same_time: flag('Requests of one clock reading share one entry.'),
-  over_limit_cost_bug: flag('A cost above the limit is admitted when the oldest entry ever is older than a window.'),
+  'count_refused?': countRefused,
+  'edge?': expiryEdge,
+  'dedup_same_time?': flag('Requests of one clock reading share one entry.'),
+  'over_limit_cost_bug?': flag('A cost above the limit is admitted when the oldest entry ever is older than a window.'),
 });
 
 export const SlidingLogBlockParams = exact({

@@ -26,13 +26,15 @@ export const TokenBucketParams = exact({
     description:
       'Where intervals begin: at the first request, at multiples since 1970, at the start of the process. Default: construction.',
   }),
-  phase_ms: phaseMs,
+  'phase_ms?': phaseMs,
   'max_wait_ms?': wait('A request is held rather than refused up to so long, in ms. Default: 0.'),
-  allow_over_capacity: flag('A cost above the capacity may wait for its tokens.'),
-  exact_float: flag('Tokens are compared as the doubles that they are, without a grain of the clock.'),
-  stale_tick_when_full: flag('While full the grid stands still, so that the first token taken is given back at once.'),
-  block_ms: blockMs,
-  forget_when_full: flag(
+  'allow_over_capacity?': flag('A cost above the capacity may wait for its tokens.'),
+  'exact_float?': flag('Tokens are compared as the doubles that they are, without a grain of the clock.'),
+  'stale_tick_when_full?': flag(
+    'While full the grid stands still, so that the first token taken is given back at once.',
+  ),
+  'block_ms?': blockMs,
+  'forget_when_full?': flag(
     'The state is forgotten when the bucket would be full, counted in intervals from the last admitted request.',
   ),
   'state_ttl_from_last_admit_ms?': wait('The state is forgotten so long after the last admitted request, in ms.'),

@@ -4,7 +4,6 @@
 //                   |            |            |            lasts `for`, repeats `every` cycles after its start
 //   base   _________|            |____________|
 //          0        at           at + for     at + every
-import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { checkPeak, refuse } from './arrival.js';
 import { Carry, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
@@ -14,11 +13,11 @@ export const burst = kind(
   'burst',
   'A rate that steps up and back.',
   {
-    base_rate: Type.Optional(RateOf('The rate outside of bursts. Default: 0.')),
+    'base_rate?': RateOf('The rate outside of bursts. Default: 0.'),
     burst_rate: RateOf('The rate during a burst.'),
-    at: Type.Optional(timeField('When the first burst begins. Default: 0.')),
-    for: Type.Optional(timeField('How long a burst lasts, at least one cycle. Default: until `to`.')),
-    every: Type.Optional(timeField('From the beginning of a burst to that of the next. Default: there is one.')),
+    'at?': timeField('When the first burst begins. Default: 0.'),
+    'for?': timeField('How long a burst lasts, at least one cycle. Default: until `to`.'),
+    'every?': timeField('From the beginning of a burst to that of the next. Default: there is one.'),
     ...byLawFields,
   },
   (spec, read) => {

@@ -8,7 +8,7 @@ import { kind, Placed, RateOf } from './kind.js';
 export const constant = kind(
   'constant',
   'A steady rate, exact to the request; remainders are carried.',
-  { rate: RateOf('How many requests come.'), placement: Placed('even') },
+  { rate: RateOf('How many requests come.'), 'placement?': Placed('even') },
   (spec, read) => {
     const rate = read.rate(spec.rate, '/rate');
     return ({ placement }) => {

@@ -6,7 +6,6 @@
 //
 // A fixed window of n admits all 2n; a rolling window admits n, wherever the boundary is.
 import { whole } from '../../../core/schema/fields.js';
-import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { refuse } from './arrival.js';
 import { kind, Placed, RequestsOf } from './kind.js';
@@ -16,11 +15,9 @@ export const edge = kind(
   'Many requests in the last cycle of a window and as many in the first of the next.',
   {
     requests: RequestsOf('How many requests come on each side of the boundary.'),
-    within: Type.Optional(timeField('Length of a window, at least one cycle. Default: that of the limiter.')),
-    boundary: Type.Optional(
-      whole(1, 1_000_000, 'Which boundary: 1, the default, lies between the first window and the second.'),
-    ),
-    placement: Placed('start'),
+    'within?': timeField('Length of a window, at least one cycle. Default: that of the limiter.'),
+    'boundary?': whole(1, 1_000_000, 'Which boundary: 1, the default, lies between the first window and the second.'),
+    'placement?': Placed('start'),
   },
   ({ requests, ...spec }, read) => {
     const begins = (spec.boundary ?? 1) * (read.time(spec.within, '/within', 1) ?? read.within);

@@ -65,19 +65,15 @@ export const RequestsOf = (description: string) =>
   Type.Integer({ minimum: 0, maximum: MOST_PER_CYCLE, description, examples: [120] });
 
 export const Placed = (usual: string) =>
-  Type.Optional(
-    Type.Enum(Object.keys(placements) as PlacementName[], {
-      description: `Where in its cycle each request comes: evenly, all at its start, or at random. Default: ${usual}.`,
-    }),
-  );
+  Type.Enum(Object.keys(placements) as PlacementName[], {
+    description: `Where in its cycle each request comes: evenly, all at its start, or at random. Default: ${usual}.`,
+  });
 
 export const byLawFields = {
-  law: Type.Optional(
-    Type.Enum(['exact', 'poisson'], {
-      description: 'Whether the counts follow the rate exactly, or by chance around it. Default: exact.',
-    }),
-  ),
-  placement: Placed('even; with law poisson, random'),
+  'law?': Type.Enum(['exact', 'poisson'], {
+    description: 'Whether the counts follow the rate exactly, or by chance around it. Default: exact.',
+  }),
+  'placement?': Placed('even; with law poisson, random'),
 };
 
 interface RateCurve {

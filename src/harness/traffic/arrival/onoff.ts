@@ -10,7 +10,6 @@
 //   cycle      |   off    |     on      | off  |          integral  0 .. Lambda
 //   switches   0          a             b      1          share u Lambda -> its instant
 import { drawPoisson } from '../../../core/math/random-law.js';
-import { Type } from '../../../core/schema/json-schema.js';
 import { parseMeanTime, timeField } from '../../../core/schema/quantity.js';
 import { checkPeak } from './arrival.js';
 import { perCycle } from './carry.js';
@@ -25,7 +24,7 @@ export const onoff = kind(
   'Poisson requests at one of two rates, each held for a time by chance (MMPP).',
   {
     on_rate: RateOf('The rate while on.'),
-    off_rate: Type.Optional(RateOf('The rate while off. Default: 0.')),
+    'off_rate?': RateOf('The rate while off. Default: 0.'),
     on_for: timeField('How long it is on, on average; at least a hundredth of a cycle.'),
     off_for: timeField('How long it is off, on average; at least a hundredth of a cycle.'),
   },

@@ -12,7 +12,7 @@ import { kind, Placed, RateOf } from './kind.js';
 export const poisson = kind(
   'poisson',
   'Requests that know nothing of each other.',
-  { rate: RateOf('How many requests come, on average.'), placement: Placed('random') },
+  { rate: RateOf('How many requests come, on average.'), 'placement?': Placed('random') },
   (spec, read) => {
     const mean = perCycle(read.rate(spec.rate, '/rate'));
     return (making) => {

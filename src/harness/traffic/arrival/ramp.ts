@@ -10,7 +10,6 @@
 // Over one denominator, a = A/q and b = B/q, this is (2T A + (B - A)(2c + 1)) / 2Tq: it grows by 2(B - A) / 2Tq each cycle. So two
 // additions of whole numbers for each cycle give floor of the exact integral, T (a + b) / 2 at the end.
 import { flag } from '../../../core/schema/fields.js';
-import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { checkPeak } from './arrival.js';
 import { Carry, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
@@ -23,8 +22,8 @@ export const ramp = kind(
   {
     start_rate: RateOf('The rate at the beginning.'),
     end_rate: RateOf('The rate at the end, and after it.'),
-    over: Type.Optional(timeField('How long the change takes, at least one cycle. Default: until `to`.')),
-    repeat: Type.Optional(flag('Whether it begins again when it is over: a sawtooth.')),
+    'over?': timeField('How long the change takes, at least one cycle. Default: until `to`.'),
+    'repeat?': flag('Whether it begins again when it is over: a sawtooth.'),
     ...byLawFields,
   },
   (spec, read) => {

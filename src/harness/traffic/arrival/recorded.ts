@@ -22,8 +22,8 @@ export const counts = kind(
       maxItems: 1_000_000,
       description: 'How many requests come in each cycle, from the first.',
     }),
-    repeat: Type.Optional(flag('Whether the list begins again; else there is silence.')),
-    placement: Placed('even'),
+    'repeat?': flag('Whether the list begins again; else there is silence.'),
+    'placement?': Placed('even'),
   },
   ({ counts: list, repeat, ...spec }) =>
     ({ placement }) => ({
@@ -32,7 +32,7 @@ export const counts = kind(
     }),
 );
 
-const Column = (description: string) => Type.Optional(text(1, 200, description));
+const Column = (description: string) => text(1, 200, description);
 
 /** Counts before the origin of the recording are ignored. */
 export const log = kind(
@@ -40,12 +40,12 @@ export const log = kind(
   'The requests of a log, cycle by cycle.',
   {
     file: text(1, 4096, 'Path of the log, from the folder of the scenario.'),
-    format: Type.Optional(Type.Enum(logFormats, { description: 'Format of the log. Default: recognised.' })),
-    time_column: Column('Column, or field, with the time of a request. Default: recognised.'),
-    count_column: Column('Column with the number of requests of a row. Default: recognised; else each row is one.'),
-    key_column: Column('Column whose values are the clients: one contract for each.'),
-    spread: Type.Optional(timeField('Interval over which the requests of a row are spread from its time. Default: 0.')),
-    placement: Placed('even'),
+    'format?': Type.Enum(logFormats, { description: 'Format of the log. Default: recognised.' }),
+    'time_column?': Column('Column, or field, with the time of a request. Default: recognised.'),
+    'count_column?': Column('Column with the number of requests of a row. Default: recognised; else each row is one.'),
+    'key_column?': Column('Column whose values are the clients: one contract for each.'),
+    'spread?': timeField('Interval over which the requests of a row are spread from its time. Default: 0.'),
+    'placement?': Placed('even'),
   },
   (spec) => (making) => {
     if (making.log === undefined) refuse('/model', 'log has nothing to play: a log is read before the run');

@@ -10,7 +10,6 @@
 // m c is exact (carried), and W returns to exactly 0 after every period: n whole periods have floor(m P n) requests.
 import { sinTurns } from '../../../core/math/elementary.js';
 import { real } from '../../../core/schema/fields.js';
-import { Type } from '../../../core/schema/json-schema.js';
 import { parseTime, timeField } from '../../../core/schema/quantity.js';
 import { checkPeak, refuse } from './arrival.js';
 import { Carry, mixed, perCycle } from './carry.js';
@@ -23,8 +22,10 @@ export const sine = kind(
     rate: RateOf('The mean rate.'),
     amplitude: RateOf('How far the rate swings to either side; not above the mean rate.'),
     period: timeField('How long one swing takes, at least one cycle.'),
-    phase: Type.Optional(
-      real(0, 1, 'Where in its swing it begins: 0 mean and rising, 0.25 peak, 0.5 mean and falling, 0.75 trough.'),
+    'phase?': real(
+      0,
+      1,
+      'Where in its swing it begins: 0 mean and rising, 0.25 peak, 0.5 mean and falling, 0.75 trough.',
     ),
     ...byLawFields,
   },

@@ -3,7 +3,6 @@
 //             |                   |                   |
 //   ----------+-------------------+-------------------+----      n requests each
 //             at              at + every         at + 2 every
-import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { kind, Placed, RequestsOf } from './kind.js';
 
@@ -12,9 +11,9 @@ export const spikes = kind(
   'Many requests in one cycle, again and again.',
   {
     requests: RequestsOf('How many requests a spike has.'),
-    at: Type.Optional(timeField('When the first spike comes. Default: 0.')),
-    every: Type.Optional(timeField('From one spike to the next, at least one cycle. Default: there is one.')),
-    placement: Placed('start'),
+    'at?': timeField('When the first spike comes. Default: 0.'),
+    'every?': timeField('From one spike to the next, at least one cycle. Default: there is one.'),
+    'placement?': Placed('start'),
   },
   ({ requests, ...spec }, read) => {
     const at = read.time(spec.at, '/at') ?? 0;
