@@ -4,7 +4,7 @@
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
 
 import { setMaxListeners } from 'node:events';
-import { last, lastValueFrom, map, Observable, type OperatorFunction, pipe } from 'rxjs';
+import { last, lastValueFrom, map, type Observable, type OperatorFunction, pipe } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import type { Seed } from '../../core/math/seed.js';
@@ -14,6 +14,7 @@ import { CYCLE_MS } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { CostPlan } from '../scenario/cost-plan.js';
 import { checkLoaded, type LoadedScenario } from '../scenario/loaded-scenario.js';
+import { streamed } from '../simulate/run.js';
 import { hasPlaces, scheduleOf, trafficOf } from '../simulate/scenario-traffic.js';
 import { controlRun } from '../simulate/simulate.js';
 import type { AnswerTally } from './answer-tally.js';
@@ -74,30 +75,20 @@ export interface LoadRun<Result extends LoadResult = LoadResult> extends LiveRun
   result?: Result;
 }
 
-/** The run begins on subscription. Unsubscribing stops it, as the signal does. */
 export function rowsOfLive<Result extends LoadResult>(
   signal: AbortSignal | undefined,
   live: (onRow: (row: CycleRow<LoadRun<Result>>) => void, stop: AbortSignal) => Promise<Result>,
 ): Observable<CycleRow<LoadRun<Result>>> {
-  return new Observable((subscriber) => {
-    const unsubscribed = new AbortController();
-    const stop = AbortSignal.any([unsubscribed.signal, ...(signal === undefined ? [] : [signal])]);
+  return streamed<CycleRow<LoadRun<Result>>>(async (next, stop) => {
     setMaxListeners(0, stop);
     let run: LoadRun<Result> | undefined;
-    const onRow = (row: CycleRow<LoadRun<Result>>) => {
+    const result = await live((row) => {
       run = row.run;
-      subscriber.next(row);
-    };
-    live(onRow, stop).then(
-      (result) => {
-        assert(run !== undefined, 'a live run has a row');
-        run.result = result;
-        subscriber.complete();
-      },
-      (error: unknown) => subscriber.error(error),
-    );
-    return () => unsubscribed.abort();
-  });
+      next(row);
+    }, stop);
+    assert(run !== undefined, 'a live run has a row');
+    run.result = result;
+  }, signal);
 }
 
 export function toResult<Result extends LoadResult>(): OperatorFunction<CycleRow<LoadRun<Result>>, Result> {

@@ -1,5 +1,5 @@
 // The requests of logs as counts by cycle, while the logs are read. If the logs are read again, the counts start over.
-import { Observable, type Subscriber } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
 import { nextTurn } from '../../core/time/next-turn.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
@@ -8,6 +8,7 @@ import type { LogReading } from '../traffic/log/read-bytes.js';
 import { LogOrder } from '../traffic/log-order.js';
 import type { CycleCounts } from '../traffic/requests.js';
 import { BunchedCount, decidesByMs } from '../traffic/spread-seconds.js';
+import { streamed } from './run.js';
 
 export interface LogRequestsOptions {
   readonly log: LogOptions;
@@ -56,19 +57,17 @@ export class LogRequests {
 
   /** In parts. By key if the log has one; with instants for a rule, and costs. Errors: Failure of the log readers, `no_requests`. */
   countsByCycle(cycleMs: number, plan: Plan): Observable<readonly CycleCounts[]> {
-    return new Observable((subscriber) => {
-      readInOrder(this.#paths, (mostRows) => this.#read(mostRows, cycleMs, plan, subscriber)).then(
-        () => subscriber.complete(),
-        (error: unknown) => subscriber.error(error),
-      );
-    });
+    return streamed((next, left) =>
+      readInOrder(this.#paths, (mostRows) => this.#read(mostRows, cycleMs, plan, next, left)),
+    );
   }
 
   async #read(
     mostRows: number,
     cycleMs: number,
     plan: Plan,
-    subscriber: Subscriber<readonly CycleCounts[]>,
+    next: (part: readonly CycleCounts[]) => void,
+    left: AbortSignal,
   ): Promise<void> {
     const { log, signal, onRead } = this.#options;
     const hasCosts = log.cost !== undefined;
@@ -83,7 +82,7 @@ export class LogRequests {
       decidesByMs: decidesByMs(plan),
       asRead: (contract, n, ms, cost) => bunched?.add(contract, n, ms, cost),
       run: (batches) => {
-        for (const part of partsOf(batches)) subscriber.next(part);
+        for (const part of partsOf(batches)) next(part);
       },
     });
     this.#order = order;
@@ -91,8 +90,8 @@ export class LogRequests {
     this.#readings = await readLogs(this.#paths, log, order, { signal, onProgress: onRead });
     let last = Number.NEGATIVE_INFINITY;
     for (const part of partsOf(order.end())) {
-      if (subscriber.closed) return;
-      subscriber.next(part);
+      if (left.aborted) return;
+      next(part);
       last = part.at(-1)!.cycle;
       // An abort during the reading stops only the reading.
       this.#isStopped = signal?.aborted === true && !this.#isCut;
@@ -100,7 +99,7 @@ export class LogRequests {
       await nextTurn();
     }
     // Requests spread over a second may all lie before its last cycle.
-    if (order.lastCycle > last) subscriber.next([noneIn(order.lastCycle, order.names, isTimed)]);
+    if (order.lastCycle > last) next([noneIn(order.lastCycle, order.names, isTimed)]);
   }
 }
 

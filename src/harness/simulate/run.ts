@@ -119,16 +119,23 @@ export async function runToEnd(
   world.rows.end(Math.min(lastCycle, clock.cycle()));
 }
 
-/** Each subscription is a run of its own; unsubscribing ends it. `begin` prepares a run that passes rows to `onRow`. */
+/** `begin` prepares a run that passes rows to `onRow`. */
 export function rowsOf<Run extends RunShape>(
   begin: (onRow: (row: CycleRow<Run>) => void) => Promise<Drivable>,
   signal?: AbortSignal,
 ): Observable<CycleRow<Run>> {
+  return streamed(async (next, stop) => runToEnd(await begin(next), stop), signal);
+}
+
+/** Each subscription is a run of its own; unsubscribing stops it, as the signal does. */
+export function streamed<T>(
+  run: (next: (value: T) => void, stop: AbortSignal) => Promise<void>,
+  signal?: AbortSignal,
+): Observable<T> {
   return new Observable((subscriber) => {
     const left = new AbortController();
     const stop = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
-    const run = async () => runToEnd(await begin((row) => subscriber.next(row)), stop);
-    run().then(
+    run((value) => subscriber.next(value), stop).then(
       () => subscriber.complete(),
       (error: unknown) => subscriber.error(error),
     );
