@@ -5,7 +5,6 @@ import type { LoadedScenario, RecordedLog } from '../scenario/loaded-scenario.js
 import type { Recording } from '../traffic/arrival/arrival.js';
 import type { ArrivalPlan } from '../traffic/arrival/make.js';
 import { spreadOverSecond } from '../traffic/arrival/recorded.js';
-import { sum } from '../traffic/arrival/sum.js';
 import { ReorderBuffer } from '../traffic/reorder-buffer.js';
 import { type CycleCounts, type ModelTraffic, oneByOne, priced, requestsOfModels } from '../traffic/requests.js';
 import { decidesByMs, SECOND_MS } from '../traffic/spread-seconds.js';
@@ -64,16 +63,14 @@ export async function trafficOf(scenario: LoadedScenario, seed = scenario.seed):
     played.map(({ plan, purpose }, index) =>
       plan.make({ draws, purpose: `${prefix}${purpose}`, cycles, log: recordings[index] }),
     );
-  if (scenario.independent)
-    return {
-      ...read,
-      names,
-      recorded: undefined,
-      popularity: undefined,
-      arrivals: names.map((name) => sum(made(`contract/${name}/`))),
-    };
-  const popularity = scenario.popularity.make(draws('popularity'));
-  return { ...read, names, recorded: undefined, popularity, arrivals: made('') };
+  const { independent } = scenario;
+  return {
+    ...read,
+    names,
+    recorded: undefined,
+    popularity: independent ? undefined : scenario.popularity.make(draws('popularity')),
+    arrivals: independent ? names.flatMap((name) => made(`contract/${name}/`)) : made(''),
+  };
 }
 
 type Place = (contract: number, cycle: number, n: number, fraction?: number) => void;

@@ -39,11 +39,8 @@ export const PopularitySpec = Type.Union(
 
 export type PopularitySpec = Static<typeof PopularitySpec>;
 
-export interface Popularity {
-  pick(): number;
-  /** Adds the next n picks to `out`, one entry per contract, not cleared before. Same draws as n calls of `pick`. */
-  split(n: number, out: Float64Array): void;
-}
+/** Draws the contract of the next request. */
+export type Popularity = () => number;
 
 export interface PopularityPlan {
   readonly law: PopularitySpec['law'];
@@ -55,9 +52,10 @@ export function planPopularity(spec: PopularitySpec, contracts: number): Popular
   if (spec.law === 'weights') checkWeights(spec.weights, contracts);
   let table: AliasTable | undefined;
   const make = (stream: RandomStream): Popularity => {
-    if (spec.law === 'even') return new InTurn(contracts);
+    if (spec.law === 'even') return inTurn(contracts);
     table ??= new AliasTable(weightsOf(spec, contracts));
-    return new ByChance(table, stream);
+    const weighted = table;
+    return () => weighted.draw(stream);
   };
   return { law: spec.law, make };
 }
@@ -73,44 +71,12 @@ function weightsOf(spec: Exclude<PopularitySpec, { law: 'even' }>, contracts: nu
   }
 }
 
-class InTurn implements Popularity {
-  readonly #contracts: number;
-  #next = 0;
-
-  constructor(contracts: number) {
-    this.#contracts = contracts;
-  }
-
-  pick(): number {
-    const contract = this.#next;
-    this.#next = contract + 1 === this.#contracts ? 0 : contract + 1;
-    return contract;
-  }
-
-  split(n: number, out: Float64Array): void {
-    const over = n % this.#contracts;
-    const rounds = (n - over) / this.#contracts;
-    if (rounds > 0) for (let contract = 0; contract < this.#contracts; contract += 1) out[contract]! += rounds;
-    for (let k = 0; k < over; k += 1) out[this.pick()]! += 1;
-  }
-}
-
-class ByChance implements Popularity {
-  readonly #table: AliasTable;
-  readonly #stream: RandomStream;
-
-  constructor(table: AliasTable, stream: RandomStream) {
-    this.#table = table;
-    this.#stream = stream;
-  }
-
-  pick(): number {
-    return this.#table.draw(this.#stream);
-  }
-
-  split(n: number, out: Float64Array): void {
-    for (let k = 0; k < n; k += 1) out[this.#table.draw(this.#stream)]! += 1;
-  }
+function inTurn(contracts: number): Popularity {
+  let next = contracts - 1;
+  return () => {
+    next = next + 1 === contracts ? 0 : next + 1;
+    return next;
+  };
 }
 
 /** `k^-exponent` for k = 1 .. contracts (G. K. Zipf, 1949). */

@@ -64,7 +64,7 @@ export function* priced(batches: Iterable<CycleCounts>, draw: () => number): Gen
 }
 
 export interface ModelTraffic {
-  /** Summed; without `popularity`, one per contract. */
+  /** Added up; without `popularity`, equally many for each contract, in their order. */
   readonly arrivals: readonly Arrival[];
   readonly popularity: Popularity | undefined;
   readonly names: readonly string[];
@@ -84,15 +84,18 @@ export function* countsOfModels(models: ModelTraffic, firstCycle: number): Gener
 /** Not in the generator, whose loops the engine compiles less well: 1.2 times as fast. */
 function countOf({ arrivals, popularity }: ModelTraffic, cycle: number, requests: Float64Array): void {
   if (popularity === undefined) {
-    for (let contract = 0; contract < arrivals.length; contract += 1)
-      requests[contract] = arrivals[contract]!.count(cycle);
+    const each = arrivals.length / requests.length;
+    for (let contract = 0, model = 0; contract < requests.length; contract += 1) {
+      requests[contract] = 0;
+      for (const end = model + each; model < end; model += 1) requests[contract]! += arrivals[model]!.count(cycle);
+    }
     return;
   }
   let n = 0;
   for (const arrival of arrivals) n += arrival.count(cycle);
   requests.fill(0);
   if (requests.length === 1) requests[0] = n;
-  else if (n > 0) popularity.split(n, requests);
+  else for (; n > 0; n -= 1) requests[popularity()]! += 1;
 }
 
 /** Each request at its instant. `firstCycle` is cycle 0 of the models. */
@@ -119,16 +122,19 @@ export function* requestsOfModels(models: ModelTraffic, firstCycle: number, cycl
 class RequestsOfModels {
   readonly #arrivals: readonly Arrival[];
   readonly #popularity: Popularity | undefined;
+  /** Models of a contract, without a popularity. */
+  readonly #each: number;
   #drawn = new Float64Array(64);
   /** Instants of one model. A view of `#drawn` per model would cost more than copying the few that a cycle has. */
   #own = new Float64Array(64);
-  #models = new Uint32Array(64);
+  #owners = new Uint32Array(64);
   #fractions = new Float64Array(64);
   #contracts = new Uint32Array(64);
 
-  constructor({ arrivals, popularity }: ModelTraffic) {
+  constructor({ arrivals, popularity, names }: ModelTraffic) {
     this.#arrivals = arrivals;
     this.#popularity = popularity;
+    this.#each = arrivals.length / names.length;
   }
 
   /**
@@ -145,7 +151,7 @@ class RequestsOfModels {
       arrivals[model]!.instants(this.#own, count);
       for (let k = 0; k < count; k += 1, n += 1) {
         this.#drawn[n] = this.#own[k]!;
-        this.#models[n] = model;
+        this.#owners[n] = Math.floor(model / this.#each);
       }
     }
     const order = arrivals.length === 1 ? undefined : orderOfFractions(this.#drawn, n);
@@ -153,7 +159,7 @@ class RequestsOfModels {
     for (let k = 0; k < n; k += 1) {
       const row = order === undefined ? k : order[k]!;
       fractions[k] = this.#drawn[row]!;
-      contracts[k] = popularity === undefined ? this.#models[row]! : popularity.pick();
+      contracts[k] = popularity === undefined ? this.#owners[row]! : popularity();
     }
     return { n, fractions, contracts };
   }
@@ -163,7 +169,7 @@ class RequestsOfModels {
     const capacity = 2 * n;
     this.#own = new Float64Array(capacity);
     this.#drawn = lengthened(this.#drawn, capacity);
-    this.#models = lengthened(this.#models, capacity);
+    this.#owners = lengthened(this.#owners, capacity);
     this.#fractions = new Float64Array(capacity);
     this.#contracts = new Uint32Array(capacity);
   }

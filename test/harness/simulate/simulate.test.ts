@@ -58,7 +58,7 @@ function naively(
   const lastCycle = first + counts.length - 1 + within;
   for (let cycle = first; cycle <= lastCycle; cycle += 1) {
     const dealt = limiters.map(() => 0);
-    for (let k = counts[cycle - first] ?? 0; k > 0; k -= 1) dealt[popularity.pick()]! += 1;
+    for (let k = counts[cycle - first] ?? 0; k > 0; k -= 1) dealt[popularity()]! += 1;
     limiters.forEach((limiter, contract) => {
       const { admitted } = limiter.decide(dealt[contract]!, cycle);
       told[contract]!.push({ requests: dealt[contract]!, admitted, count: limiter.count, state: limiter.state });

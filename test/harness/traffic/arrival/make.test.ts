@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { drawsOf } from '../../../../src/core/math/random.js';
 import type { Seed } from '../../../../src/core/math/seed.js';
+import type { Arrival } from '../../../../src/harness/traffic/arrival/arrival.js';
 import type { ArrivalSpec } from '../../../../src/harness/traffic/arrival/arrival-schema.js';
 import { type ArrivalRun, planArrival } from '../../../../src/harness/traffic/arrival/make.js';
-import { sum } from '../../../../src/harness/traffic/arrival/sum.js';
+import { countsOfModels, requestsOfModels } from '../../../../src/harness/traffic/requests.js';
 import { failureOf } from '../../../failures.js';
-import { countsOf, drawn, drawnInstants, instantsOf, total } from './draw.js';
+import { countsOf, drawn, drawnInstants, total } from './draw.js';
 
 interface ArrivalContext extends Omit<ArrivalRun, 'draws'> {
   readonly seed: Seed;
@@ -71,17 +72,12 @@ describe.each(byChance)('chance, as in $model with law $law', (spec) => {
 
   it('the counts are not moved by another model beside them, nor by asking where requests come', () => {
     const alone = countsOf(makeArrival(spec, long), 200);
-    const other = byChance.map((one, i) => makeArrival(one, { ...long, purpose: `arrivals/${i + 1}` }));
-    const others = countsOf(sum(other), 200);
-    const beside = sum([
-      makeArrival(spec, long),
-      ...byChance.map((one, i) => makeArrival(one, { ...long, purpose: `arrivals/${i + 1}` })),
-    ]);
-    const counts = Array.from({ length: 200 }, (_, cycle) => {
-      const count = beside.count(cycle);
-      instantsOf(beside, count);
-      return count - others[cycle]!;
-    });
+    const others = () => byChance.map((one, i) => makeArrival(one, { ...long, purpose: `arrivals/${i + 1}` }));
+    const models = (arrivals: Arrival[]) => ({ arrivals, popularity: undefined, names: ['all'], cycles: 200 });
+    const beside = [...requestsOfModels(models([makeArrival(spec, long), ...others()]), 0, 1)];
+    const counts: number[] = [];
+    for (const { cycle, requests } of countsOfModels(models(others()), 0))
+      counts.push(beside[cycle]!.contracts.length - requests[0]!);
     expect(counts).toEqual(alone);
   });
 

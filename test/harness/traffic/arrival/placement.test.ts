@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Arrival } from '../../../../src/harness/traffic/arrival/arrival.js';
 import { between } from '../../../../src/harness/traffic/arrival/make.js';
 import type { PlacementName } from '../../../../src/harness/traffic/arrival/placement.js';
-import { sum } from '../../../../src/harness/traffic/arrival/sum.js';
+import { countsOfModels, requestsOfModels } from '../../../../src/harness/traffic/requests.js';
 import { arrivalOf, drawn, drawnInstants, instantsOf } from './draw.js';
 
 const counts = (list: readonly number[], placement: PlacementName = 'even'): Arrival =>
@@ -32,7 +32,7 @@ it('random places requests in order, all over the cycle', () => {
 it('an arrival writes only as many instants as it has, at the start of what it is given', () => {
   const rest = (['even', 'start', 'random'] as const).map((placement) => {
     const out = new Float64Array(5).fill(-1);
-    const arrival = sum([counts([2], placement), counts([1], placement)]);
+    const arrival = counts([3], placement);
     arrival.instants(out, arrival.count(0));
     return [...out].map((at) => (at < 0 ? 'free' : 'taken')).join(' ');
   });
@@ -61,25 +61,33 @@ it.each([
   expect(() => between(counts([1]), from, to)).toThrow('to must lie after from, which is cycle 3.');
 });
 
-it('a sum of no models is silent', () => {
-  expect(drawn(sum([]), 3)).toBe('0 0 0');
+const together = (arrivals: readonly Arrival[], cycles: number) => {
+  return { arrivals, popularity: undefined, names: ['all'], cycles };
+};
+
+it('no models are silent', () => {
+  expect([...countsOfModels(together([], 3), 0)].map(({ requests }) => requests[0])).toEqual([0, 0, 0]);
 });
 
-it('a sum of models adds counts and merges instants in order', () => {
-  const three = [counts([2, 0, 1, 0]), counts([1, 0, 0, 3], 'start'), between(counts([3, 1]), 2, 4)];
-  expect(drawn(sum(three), 6)).toBe('3 0 4 4 0 0');
-  const again = [counts([2, 0, 1, 0]), counts([1, 0, 0, 3], 'start'), between(counts([3, 1]), 2, 4)];
-  expect(drawnInstants(sum(again), 6)).toBe('0 25 75 |  | 17 50 50 83 | 0 0 0 50 |  | ');
+it('models beside each other add their counts and merge their instants in order', () => {
+  const three = () => [counts([2, 0, 1, 0]), counts([1, 0, 0, 3], 'start'), between(counts([3, 1]), 2, 4)];
+  const seen: number[] = [];
+  for (const { requests } of countsOfModels(together(three(), 6), 0)) seen.push(requests[0]!);
+  expect(seen).toEqual([3, 0, 4, 4, 0, 0]);
+  const instants = [...requestsOfModels(together(three(), 6), 0, 100)].map(({ cycle, instants }) =>
+    [...instants!].map((ms) => Math.round(ms - 100 * cycle)).join(' '),
+  );
+  expect(instants.join(' | ')).toBe('0 25 75 |  | 17 50 50 83 | 0 0 0 50 |  | ');
 });
 
-it('a sum of models has in every cycle the requests of its parts, whatever they are', () => {
+it('models beside each other have in every cycle the requests of each, whatever they are', () => {
   const lists = fc.array(fc.array(fc.nat(20), { minLength: 5, maxLength: 5 }), { maxLength: 4 });
   fc.assert(
     fc.property(lists, (parts) => {
-      const all = sum(parts.map((list) => counts(list)));
-      const merged = Array.from({ length: 5 }, (_, cycle) => instantsOf(all, all.count(cycle)));
+      const models = parts.map((list) => counts(list));
+      const merged = [...requestsOfModels(together(models, 5), 0, 1)].map(({ instants }) => [...instants!]);
       const expected = Array.from({ length: 5 }, (_, cycle) =>
-        parts.flatMap((list) => Array.from({ length: list[cycle]! }, (_, k) => (k + 0.5) / list[cycle]!)),
+        parts.flatMap((list) => Array.from({ length: list[cycle]! }, (_, k) => cycle + (k + 0.5) / list[cycle]!)),
       );
       expect(merged).toEqual(expected.map((instants) => instants.sort((a, b) => a - b)));
     }),
