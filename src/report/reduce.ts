@@ -4,23 +4,31 @@
 //   intervals  ## #.#.#  ##  ->  all of them; gaps narrower than a column are closed
 //   sums       1 0 4 2 0 0   ->  sums over bins of whole cycles, and the largest single cycle of each bin
 
+/** Long runs are reduced to this many columns; no chart has more pixels. */
+export const COLUMNS = 1_600;
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** `ys[i]` holds over [xs[i], xs[i + 1]). Places ascend. */
 export interface StepLine {
   readonly xs: readonly number[];
   readonly ys: readonly number[];
 }
 
-/** Keeps at most four values per column, which cover the same pixels. @param columns in [from, to), from 1 */
-export function reduceSteps({ xs, ys }: StepLine, from: number, to: number, columns: number): StepLine {
+/** Keeps at most four values per column, which cover the same pixels. @param columns in the span, from 1 */
+export function reduceSteps({ xs, ys }: StepLine, span: Span, columns = COLUMNS): StepLine {
   if (xs.length <= 4 * columns) return { xs, ys };
   const kept: { xs: number[]; ys: number[] } = { xs: [], ys: [] };
   let start = 0;
   while (start < xs.length) {
-    const column = columnOf(xs[start]!, from, to, columns);
+    const column = columnOf(xs[start]!, span, columns);
     let end = start;
     let least = start;
     let most = start;
-    while (end < xs.length && columnOf(xs[end]!, from, to, columns) === column) {
+    while (end < xs.length && columnOf(xs[end]!, span, columns) === column) {
       if (ys[end]! < ys[least]!) least = end;
       if (ys[end]! > ys[most]!) most = end;
       end += 1;
@@ -37,9 +45,8 @@ export function reduceSteps({ xs, ys }: StepLine, from: number, to: number, colu
 /** Closes gaps narrower than a column, and no others. Yields at most `columns + 1` intervals. */
 export function reduceIntervals(
   intervals: readonly (readonly [from: number, to: number])[],
-  from: number,
-  to: number,
-  columns: number,
+  { from, to }: Span,
+  columns = COLUMNS,
 ): [from: number, to: number][] {
   if (intervals.length <= columns) return intervals.map(([start, end]) => [start, end]);
   const width = (to - from) / columns;
@@ -52,11 +59,11 @@ export function reduceIntervals(
   return joined;
 }
 
-export function reduceMarks(marks: readonly number[], from: number, to: number, columns: number): number[] {
+export function reduceMarks(marks: readonly number[], span: Span, columns = COLUMNS): number[] {
   if (marks.length <= columns) return [...marks];
   const seen = new Set<number>();
   return marks.filter((x) => {
-    const column = columnOf(x, from, to, columns);
+    const column = columnOf(x, span, columns);
     return !seen.has(column) && seen.add(column);
   });
 }
@@ -69,11 +76,10 @@ export interface Bins {
   readonly peaks: readonly number[];
 }
 
-/** At most `most` bins of equal length in [from, to). Rows ascend. */
+/** At most `most` bins of equal length in the span. Rows ascend. */
 export function binSums(
   rows: Iterable<readonly [x: number, ...values: number[]]>,
-  from: number,
-  to: number,
+  { from, to }: Span,
   most: number,
 ): Bins {
   const size = binSize(to - from, most);
@@ -103,6 +109,6 @@ export function binSize(span: number, most: number): number {
   }
 }
 
-function columnOf(x: number, from: number, to: number, columns: number): number {
+function columnOf(x: number, { from, to }: Span, columns: number): number {
   return Math.floor(((x - from) / (to - from)) * columns);
 }

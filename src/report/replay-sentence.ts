@@ -3,7 +3,7 @@
 //   5,221 of 194,619 (2.7 %) refused, all of 2 clients, 14:02-14:13 and 18:30-18:38.
 //   1 limit could not be judged: its key is a cookie, which this log has not. None of 40 requests refused by the other limits.
 import type { Outcome } from '../harness/outcome/outcome-schema.js';
-import { limitingIntervals, limitingStates } from './reported.js';
+import { intervalsOfLimiting } from './reported.js';
 import { contractWord, counted, instantOf, listed, number, share } from './words.js';
 
 /** Spells closer than this are one. */
@@ -35,9 +35,7 @@ function spellsOf(outcome: Outcome): string {
   const { by_contract, contracts_limited, last_cycle, cycle_ms } = outcome;
   const refused = by_contract.filter(({ limited }) => limited > 0);
   if (last_cycle === null || refused.length !== contracts_limited) return '';
-  const each = refused.map((contract) =>
-    limitingIntervals(contract.transitions, limitingStates(outcome), last_cycle + 1),
-  );
+  const each = refused.map((contract) => intervalsOfLimiting(outcome, contract, last_cycle + 1));
   if (each.some((intervals, i) => intervals.length !== refused[i]!.entries || intervals.length === 0)) return '';
   // A window keeps limiting after the last request, until it has drained: that is no refusal.
   const lastRequests = new Map<string, number>();

@@ -1,5 +1,6 @@
 // The input of every report: a run with its outcome, timelines and series; of one that is read again, its outcome and charts.
-import type { ContractOutcome, Outcome, TransitionSeen } from '../harness/outcome/outcome-schema.js';
+import { limitingIntervals } from '../harness/outcome/interval-figures.js';
+import type { ContractOutcome, Outcome } from '../harness/outcome/outcome-schema.js';
 import type { Timeline } from '../harness/outcome/timeline.js';
 import type { Run } from '../harness/simulate/simulate.js';
 import type { ChartSpec } from './chart-specs/spec.js';
@@ -35,22 +36,11 @@ export function limitingStates({ states }: Outcome): ReadonlySet<string> {
   return new Set(states?.flatMap(({ name, admits }) => (admits ? [] : [name])) ?? ['limiting']);
 }
 
-export function limitingIntervals(
-  transitions: readonly TransitionSeen[],
-  limiting: ReadonlySet<string>,
-  endCycle: number,
-): LimitingInterval[] {
-  const intervals: [number, number][] = [];
-  let openFrom: number | undefined;
-  for (const { cycle, to } of transitions) {
-    if (limiting.has(to)) openFrom ??= cycle;
-    else if (openFrom !== undefined) {
-      intervals.push([openFrom, cycle]);
-      openFrom = undefined;
-    }
-  }
-  if (openFrom !== undefined) intervals.push([openFrom, endCycle]);
-  return intervals;
+export function intervalsOfLimiting(outcome: Outcome, { transitions }: ContractOutcome, endCycle: number) {
+  const limiting = limitingStates(outcome);
+  return limitingIntervals(transitions, (state) => !limiting.has(state)).map(
+    ([from, to = endCycle]): LimitingInterval => [from, to],
+  );
 }
 
 interface StateIntervals {

@@ -18,8 +18,8 @@ import { replaySentence } from './replay-sentence.js';
 import {
   commandOf,
   hasLimiter,
+  intervalsOfLimiting,
   isOfAll,
-  limitingIntervals,
   limitingStates,
   type Reported,
   shownContract,
@@ -225,11 +225,9 @@ function entryBlocks(outcome: Outcome): Table[] {
   if (first_cycle === null || instantOf(first_cycle, outcome) === undefined) return [];
   const entries = by_contract
     .flatMap((contract) =>
-      limitingIntervals(contract.transitions, limiting, last_cycle ?? 0).map(([cycle, end]) => ({
-        contract,
-        cycle,
-        cycles: end - cycle,
-      })),
+      intervalsOfLimiting(outcome, contract, last_cycle ?? 0).map(([cycle, end]) => {
+        return { contract, cycle, cycles: end - cycle };
+      }),
     )
     .sort((a, b) => a.cycle - b.cycle);
   if (entries.length === 0) return [];

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { binSize, binSums, reduceIntervals, reduceMarks, reduceSteps, type StepLine } from '../../src/report/reduce.js';
 
 const SPAN = 10_000;
+const WHOLE = { from: 0, to: SPAN };
 
 const steps: fc.Arbitrary<StepLine> = fc
   .uniqueArray(fc.tuple(fc.integer({ min: 0, max: SPAN - 1 }), fc.integer({ min: 0, max: 500 })), {
@@ -36,7 +37,7 @@ function extremes({ xs, ys }: StepLine, n: number): Map<number, object> {
 it('reduceSteps keeps the first, the least, the most and the last value of every column', () => {
   fc.assert(
     fc.property(steps, columns, (all, n) => {
-      expect(extremes(reduceSteps(all, 0, SPAN, n), n)).toEqual(extremes(all, n));
+      expect(extremes(reduceSteps(all, WHOLE, n), n)).toEqual(extremes(all, n));
     }),
   );
 });
@@ -44,7 +45,7 @@ it('reduceSteps keeps the first, the least, the most and the last value of every
 it('reduceSteps keeps only points that were there, in their order, and at most four a column', () => {
   fc.assert(
     fc.property(steps, columns, (all, n) => {
-      const kept = reduceSteps(all, 0, SPAN, n);
+      const kept = reduceSteps(all, WHOLE, n);
       const places = kept.xs.map((x) => all.xs.indexOf(x));
       expect(kept.ys).toEqual(places.map((place) => all.ys[place]));
       expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
@@ -57,7 +58,7 @@ it('reduceIntervals closes gaps narrower than a column and no others', () => {
   fc.assert(
     fc.property(intervals, columns, (all, n) => {
       const width = SPAN / n;
-      const reduced = reduceIntervals(all, 0, SPAN, n);
+      const reduced = reduceIntervals(all, WHOLE, n);
       const starts = all.filter(
         ([from], index) => all.length <= n || index === 0 || from - all[index - 1]![1] >= width,
       );
@@ -71,7 +72,7 @@ it('reduceIntervals closes gaps narrower than a column and no others', () => {
 it('reduceIntervals leaves at most one interval more than there are columns', () => {
   fc.assert(
     fc.property(intervals, columns, (all, n) => {
-      expect(reduceIntervals(all, 0, SPAN, n).length).toBeLessThanOrEqual(n + 1);
+      expect(reduceIntervals(all, WHOLE, n).length).toBeLessThanOrEqual(n + 1);
     }),
   );
 });
@@ -80,7 +81,7 @@ it('reduceMarks keeps a mark in every column that has one', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: SPAN - 1 })), columns, (marks, n) => {
       const all = [...marks].sort((a, b) => a - b);
-      const kept = reduceMarks(all, 0, SPAN, n);
+      const kept = reduceMarks(all, WHOLE, n);
       expect(new Set(kept.map((x) => columnOf(x, n)))).toEqual(new Set(all.map((x) => columnOf(x, n))));
       expect(kept.length).toBeLessThanOrEqual(Math.max(n, 1));
     }),
@@ -92,8 +93,7 @@ it('binSums loses no request, and has the busiest cycle among its peaks', () => 
     fc.property(steps, columns, ({ xs, ys }, n) => {
       const bins = binSums(
         xs.map((x, index) => [x, ys[index]!, 1] as const),
-        0,
-        SPAN,
+        WHOLE,
         n,
       );
       const sum = (column: number) => bins.sums.reduce((total, values) => total + values[column]!, 0);

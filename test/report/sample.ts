@@ -1,10 +1,11 @@
 // Runs made by hand, for reports to be made of: small enough to be followed, with everything that a report can show.
 import { sealed } from '../../src/harness/outcome/assemble.js';
 import { RowBuilder } from '../../src/harness/outcome/cycle-row.js';
+import { limitingIntervals } from '../../src/harness/outcome/interval-figures.js';
 import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/harness/outcome/outcome-schema.js';
 import type { Series } from '../../src/harness/outcome/series.js';
 import { Timeline, TotalsTimeline } from '../../src/harness/outcome/timeline.js';
-import { limitingIntervals, limitingStates, type Reported } from '../../src/report/reported.js';
+import { limitingStates, type Reported } from '../../src/report/reported.js';
 
 /** Requests of one contract: [cycle from the start, requests]. */
 export type Arrivals = readonly (readonly [cycle: number, requests: number])[];
@@ -61,7 +62,8 @@ export function sampleRun({
       if (n > 0 || before !== `${count} ${isLimiting}`)
         rows.push([firstCycle + cycle, index, n, admitted, count, isLimiting ? 'limiting' : 'allowing']);
     }
-    const intervals = limitingIntervals(transitions, new Set(['limiting']), firstCycle + cycles - 1);
+    const intervals = limitingIntervals(transitions, (state) => state !== 'limiting');
+    const last = firstCycle + cycles - 1;
     const entries = transitions.filter(({ to }) => to === 'limiting').length;
     return {
       id,
@@ -70,7 +72,7 @@ export function sampleRun({
       ...sums,
       entries,
       restores: transitions.length - entries,
-      limiting_cycles: intervals.reduce((sum, [from, to]) => sum + to - from, 0),
+      limiting_cycles: intervals.reduce((sum, [from, to = last]) => sum + to - from, 0),
       peak_cycle: peakCycle,
       transitions,
     };

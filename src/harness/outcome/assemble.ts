@@ -2,7 +2,7 @@
 import { canonicalJson, sha256Hex } from '../../core/schema/canonical.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { VERSION } from '../../core/version.js';
-import { type Expectation, type FigureSource, judge, withControl } from './expectation.js';
+import { type Expectation, type FigureSource, judge } from './expectation.js';
 import { type Past, stretchValues } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
 import type { Figures, RunFold } from './run-fold.js';
@@ -41,13 +41,12 @@ export function assembleOutcome(
   const past = fold.past(first_cycle, last_cycle);
   const bare = { weir: VERSION, ...facts, ...figures, ...(control && { control: controlFigures(control) }), ...parts };
   const source = figureSource(bare, past);
-  const all = withControl(source, control?.source);
   const notes = [...own, ...notesOn(figures, past, cycle_ms)];
   const outcome = {
     ...bare,
     reactions: bare.reactions.slice(0, MOST_REACTIONS),
     ...(notes.length > 0 ? { notes } : {}),
-    expectations: expectations.map((expectation) => judge(expectation, all)),
+    expectations: expectations.map((expectation) => judge(expectation, source, control?.source)),
   };
   return { outcome: sealed({ ...outcome, verdict: verdictOf(outcome) }), source };
 }

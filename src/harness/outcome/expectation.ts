@@ -85,24 +85,6 @@ function figureIn(name: string): [figure: string, isOfControl: boolean] {
   return name.startsWith(CONTROL) ? [name.slice(CONTROL.length), true] : [name, false];
 }
 
-/** The figures of a run and those of its control, as conditions name them. */
-export function withControl(run: FigureSource, control: FigureSource | undefined): FigureSource {
-  const from = (name: string): [FigureSource | undefined, StretchFigure] => {
-    const [figure, isOfControl] = figureIn(name);
-    return [isOfControl ? control : run, figure as StretchFigure];
-  };
-  return {
-    whole: (name) => {
-      const [source, figure] = from(name);
-      return source?.whole(figure);
-    },
-    values: (name, ...where) => {
-      const [source, figure] = from(name);
-      return source?.values(figure, ...where);
-    },
-  };
-}
-
 export function parseExpectation(spec: ExpectationSpec, place: string, reading: Reading): Expectation {
   const given = typeof spec === 'string' ? { that: spec } : spec;
   const at = stretchOf(given, place, reading);
@@ -140,18 +122,25 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
 /** The result and the value found; for a condition with several figures, all of them as text. */
 export function judge(
   { name, text: expected, condition, at, inAny, contract, share }: Expectation,
-  source: FigureSource,
+  run: FigureSource,
+  control?: FigureSource,
 ): ExpectationOutcome {
+  const from = (name: string) => {
+    const [figure, isOfControl] = figureIn(name);
+    return { source: isOfControl ? control : run, figure: figure as StretchFigure };
+  };
   const asked = { name, expected, ...(share === undefined ? {} : { share }) };
   const whole: Stretch = { from: 0, to: Number.POSITIVE_INFINITY };
   const names = [...condition.names];
   if (inAny !== undefined) {
-    const values = source.values(names[0] as StretchFigure, inAny, at ?? whole, contract);
+    const { source, figure } = from(names[0]!);
+    const values = source?.values(figure, inAny, at ?? whole, contract);
     return { ...asked, ...verdictOn(values ?? new Set(), condition) };
   }
-  const value = (figure: string) => {
-    if (at === undefined && contract === undefined) return source.whole(figure);
-    const [one] = source.values(figure as StretchFigure, Number.POSITIVE_INFINITY, at ?? whole, contract) ?? [];
+  const value = (name: string) => {
+    const { source, figure } = from(name);
+    if (at === undefined && contract === undefined) return source?.whole(figure);
+    const [one] = source?.values(figure, Number.POSITIVE_INFINITY, at ?? whole, contract) ?? [];
     return one;
   };
   const values = names.map((figure) => value(figure));

@@ -67,21 +67,24 @@ function countsOf(
 }
 
 /** [entry, restore) of every interval without admission; the last may lack a restore. */
-function limitingStretches(
-  { names, transitions, admits }: Past,
-  contract: string | undefined,
+export function limitingIntervals(
+  transitions: readonly TransitionSeen[],
+  admits: (state: string) => boolean,
 ): [entry: number, restore: number | undefined][] {
-  return transitions.flatMap((moves, index) => {
-    if (contract !== undefined && names[index] !== contract) return [];
-    const stretches: [number, number | undefined][] = [];
-    for (const { cycle, to } of moves) {
-      const open = stretches.at(-1);
-      const isOpen = open !== undefined && open[1] === undefined;
-      if (!admits(to) && !isOpen) stretches.push([cycle, undefined]);
-      else if (admits(to) && isOpen) open[1] = cycle;
-    }
-    return stretches;
-  });
+  const intervals: [number, number | undefined][] = [];
+  for (const { cycle, to } of transitions) {
+    const open = intervals.at(-1);
+    const isOpen = open !== undefined && open[1] === undefined;
+    if (!admits(to) && !isOpen) intervals.push([cycle, undefined]);
+    else if (admits(to) && isOpen) open[1] = cycle;
+  }
+  return intervals;
+}
+
+function limitingStretches({ names, transitions, admits }: Past, contract: string | undefined) {
+  return transitions.flatMap((moves, index) =>
+    contract !== undefined && names[index] !== contract ? [] : limitingIntervals(moves, admits),
+  );
 }
 
 function* pointsIn(

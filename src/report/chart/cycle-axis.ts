@@ -3,11 +3,8 @@ import type { Outcome } from '../../harness/outcome/outcome-schema.js';
 import type { Timeline, TimelineRow } from '../../harness/outcome/timeline.js';
 import type { CycleAxis, Line, Mark, StateStrip } from '../chart-specs/spec.js';
 import { reduceIntervals, reduceMarks, reduceSteps, type StepLine } from '../reduce.js';
-import { limitingIntervals, limitingStates, stateIntervals } from '../reported.js';
+import { intervalsOfLimiting, limitingStates, stateIntervals } from '../reported.js';
 import { plain } from '../words.js';
-
-/** Long runs are reduced to this many columns; no chart has more pixels. */
-export const COLUMNS = 1_600;
 
 /** At least three cycles, so that a short run is not a vertical line. */
 export function cycleAxis({ first_cycle, last_cycle, cycle_ms }: Outcome): CycleAxis {
@@ -29,7 +26,7 @@ export function countSteps(timeline: Timeline, axis: CycleAxis, pick: (row: Time
     xs.push(x);
     ys.push(row.count);
   }
-  const reduced = reduceSteps({ xs, ys }, axis.from, axis.to, COLUMNS);
+  const reduced = reduceSteps({ xs, ys }, axis);
   return { xs: [...reduced.xs, axis.to], ys: [...reduced.ys, reduced.ys.at(-1)!] };
 }
 
@@ -55,28 +52,22 @@ export function shadesOf(
   contract: Outcome['by_contract'][number],
   axis: CycleAxis,
 ): [number, number][] {
-  const intervals = limitingIntervals(contract.transitions, limitingStates(outcome), axis.firstCycle + axis.to);
-  return reduceIntervals(
-    intervals.map(([from, to]) => [from - axis.firstCycle, to - axis.firstCycle]),
-    axis.from,
-    axis.to,
-    COLUMNS,
-  );
+  return intervalsOn(axis, intervalsOfLimiting(outcome, contract, axis.firstCycle + axis.to));
 }
 
 /** The states of a machine that is not a plain rate limiter, as intervals on the axis. */
 export function statesOf(outcome: Outcome, contract: Outcome['by_contract'][number], axis: CycleAxis): StateStrip[] {
-  const { firstCycle, from, to } = axis;
+  const { firstCycle, to } = axis;
   return stateIntervals(outcome, contract, firstCycle, firstCycle + to).map(({ name, admits, intervals }) => ({
     name: plain(name),
     admits,
-    intervals: reduceIntervals(
-      intervals.map(([start, end]) => [start - firstCycle, end - firstCycle]),
-      from,
-      to,
-      COLUMNS,
-    ),
+    intervals: intervalsOn(axis, intervals),
   }));
+}
+
+function intervalsOn(axis: CycleAxis, intervals: readonly (readonly [number, number])[]): [number, number][] {
+  const placed = intervals.map(([from, to]) => [from - axis.firstCycle, to - axis.firstCycle] as const);
+  return reduceIntervals(placed, axis);
 }
 
 export function transitionMarks(outcome: Outcome, contract: Outcome['by_contract'][number], axis: CycleAxis): Mark[] {
@@ -90,7 +81,7 @@ export function transitionMarks(outcome: Outcome, contract: Outcome['by_contract
   }
   const marks = (['entry', 'restore', 'move'] as const).map((kind) => ({
     kind,
-    xs: reduceMarks(kinds[kind], axis.from, axis.to, COLUMNS),
+    xs: reduceMarks(kinds[kind], axis),
   }));
   return marks.filter(({ xs }) => xs.length > 0);
 }

@@ -13,7 +13,7 @@ const FAR = 4;
 
 export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec {
   const axis = cycleAxis(outcome);
-  const bins = binSums(decisionRows(totals, axis), axis.from, axis.to, MOST_BINS);
+  const bins = binSums(decisionRows(totals, axis), axis, MOST_BINS);
   const mean = (bin: number, column: 0 | 1) => bins.sums[bin]![column]! / cyclesIn(bins, bin, axis);
   const admitted = barSteps(bins, axis, (bin) => mean(bin, 1));
   const all = barSteps(bins, axis, (bin) => mean(bin, 0));
@@ -36,7 +36,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
       tooltips: limited.ys,
     });
   if (planned !== undefined) {
-    const plannedBins = binSums(planned, axis.from, axis.to, MOST_BINS);
+    const plannedBins = binSums(planned, axis, MOST_BINS);
     const steps = barSteps(plannedBins, axis, (bin) => plannedBins.sums[bin]![0]! / cyclesIn(plannedBins, bin, axis));
     lines.push({ label: 'planned', tone: 'planned', ...steps, stepped: true });
   }
@@ -72,7 +72,7 @@ const MOST_BARS = 150;
 export function requestsChart({ outcome, totals }: Reported): ChartSpec | undefined {
   if (!isOfAll(outcome)) return undefined;
   const axis = cycleAxis(outcome);
-  const bins = binSums(decisionRows(totals, axis), axis.from, axis.to, MOST_BARS);
+  const bins = binSums(decisionRows(totals, axis), axis, MOST_BARS);
   const { starts, size, sums } = bins;
   const steps = barSteps(bins, axis, (bin) => sums[bin]![0]!);
   const refused = starts.flatMap((start, bin) =>

@@ -6,7 +6,7 @@ import { type ChartSpec, type CycleAxis, type Line, type Tone, unmarked } from '
 import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { capital, counted, isFromSending, latency, number } from '../words.js';
-import { COLUMNS, cycleAxis } from './cycle-axis.js';
+import { cycleAxis } from './cycle-axis.js';
 
 export function queueChart({ outcome, series }: Reported): ChartSpec | undefined {
   if (series === undefined) return undefined;
@@ -100,7 +100,7 @@ function measured(
   if (values === undefined) return [];
   const xs = cycle.map((one) => one - axis.firstCycle);
   if (values.includes(null)) return [{ label, tone, ...withGaps(xs, values, axis), ...more }];
-  const steps = reduceSteps({ xs, ys: values as number[] }, axis.from, axis.to, COLUMNS);
+  const steps = reduceSteps({ xs, ys: values as number[] }, axis);
   const last = steps.ys.at(-1);
   const held =
     more.stepped && last !== undefined ? { xs: [...steps.xs, (xs.at(-1) ?? 0) + 1], ys: [...steps.ys, last] } : steps;
@@ -112,21 +112,19 @@ const MOST_GAPS = 1 / 3;
 function withGaps(
   xs: readonly number[],
   ys: readonly (number | null)[],
-  { from, to }: CycleAxis,
+  axis: CycleAxis,
 ): Pick<Line, 'xs' | 'ys' | 'loose'> {
   const points = ys.flatMap((y, index) => (y === null ? [] : [{ x: xs[index]!, y, index }]));
   const span = (points.at(-1)?.index ?? 0) - (points[0]?.index ?? 0) + 1;
   if (points.length < (1 - MOST_GAPS) * span) {
-    return {
-      ...reduceSteps({ xs: points.map(({ x }) => x), ys: points.map(({ y }) => y) }, from, to, COLUMNS),
-      loose: true,
-    };
+    const alone = { xs: points.map(({ x }) => x), ys: points.map(({ y }) => y) };
+    return { ...reduceSteps(alone, axis), loose: true };
   }
   const kept: { xs: number[]; ys: (number | null)[] } = { xs: [], ys: [] };
   let start = 0;
   for (let index = 0; index <= xs.length; index += 1) {
     if (index < xs.length && ys[index] !== null) continue;
-    const part = reduceSteps({ xs: xs.slice(start, index), ys: ys.slice(start, index) as number[] }, from, to, COLUMNS);
+    const part = reduceSteps({ xs: xs.slice(start, index), ys: ys.slice(start, index) as number[] }, axis);
     kept.xs.push(...part.xs);
     kept.ys.push(...part.ys);
     start = index + 1;

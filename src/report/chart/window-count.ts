@@ -1,11 +1,10 @@
 // Charts of a window: count, threshold and transitions; predicted over observed.
 import type { TimelineRow } from '../../harness/outcome/timeline.js';
 import type { ChartSpec } from '../chart-specs/spec.js';
-import { reduceMarks } from '../reduce.js';
+import { COLUMNS, reduceMarks } from '../reduce.js';
 import { type Reported, shownContract, stateIntervals } from '../reported.js';
 import { contractWord, counted, number, plain, spanWords, times } from '../words.js';
 import {
-  COLUMNS,
   countSteps,
   cycleAxis,
   isThresholdNear,
@@ -73,7 +72,7 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
   const { differences = [], differences_total = 0 } = outcome.comparison ?? {};
   const own = differences.filter((difference) => difference.contract === id);
   const places = [...new Set(own.map(({ cycle }) => cycle - axis.firstCycle))].sort((a, b) => a - b);
-  const xs = reduceMarks(places, axis.from, axis.to, COLUMNS);
+  const xs = reduceMarks(places, axis);
   const first = own[0];
   const isOwn = (row: TimelineRow) => row.contract === id;
   const whose = outcome.contracts > 1 ? ` of ${contractWord(outcome)} ${plain(id)}` : '';
