@@ -18,9 +18,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Server as Listener, type Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
-import { interval, type Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import { every } from '../core/time/cycles.js';
 import { Rank } from '../core/time/rank.js';
-import { AgendaScheduler } from '../core/time/rx-scheduler.js';
 import { WallClock } from '../core/time/wall.js';
 import type { NodeContext } from './node-context.js';
 import {
@@ -94,8 +94,7 @@ export class Connections {
       this.#open.add(socket);
       socket.once('close', () => this.#open.delete(socket));
     });
-    const checks = interval(limits.connectionsCheckMs, new AgendaScheduler(clock, Rank.report));
-    const checking = checks.subscribe(() => this.#boundStill());
+    const checking = every(clock, limits.connectionsCheckMs).subscribe(() => this.#boundStill());
     server.once('close', () => checking.unsubscribe());
     server.on('checkExpectation', (request, response) =>
       this.#refuseRequest(unknownExpectation(request), request, response),
@@ -119,8 +118,7 @@ export class Connections {
   drain(): void {
     if (this.#drain !== undefined) return;
     this.#closingClock.start();
-    const checks = interval(DRAIN_CHECK_MS, new AgendaScheduler(this.#closingClock, Rank.report));
-    this.#drain = checks.subscribe(() => this.#hangUpSilent());
+    this.#drain = every(this.#closingClock, DRAIN_CHECK_MS).subscribe(() => this.#hangUpSilent());
   }
 
   /** Takes no new connections. Resolves when all have ended, cut at the latest after `drainMs`. */

@@ -1,9 +1,7 @@
 // Periodic work. Each cycle: write counts, sign heads, notify readers. Each second: check the store. Each minute: purge expired keys, sessions.
-import { interval, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import { Failure } from '../core/schema/failure.js';
-import { type CycleTick, cycles } from '../core/time/cycles.js';
-import { Rank } from '../core/time/rank.js';
-import { AgendaScheduler } from '../core/time/rx-scheduler.js';
+import { type CycleTick, cycles, every } from '../core/time/cycles.js';
 import type { HostEvent } from './host/ledger.js';
 import type { NodeContext } from './node-context.js';
 
@@ -14,7 +12,6 @@ const CHECK_MS = 1_000;
 
 export function startHeartbeat(context: NodeContext, log: (error: unknown) => void): Subscription {
   const { clock, host, streams, limits } = context;
-  const scheduler = new AgendaScheduler(clock, Rank.report);
   let logged: Failure | undefined;
   const logFailure = () => {
     if (host.failure !== undefined && host.failure !== logged) log(host.failure);
@@ -37,15 +34,15 @@ export function startHeartbeat(context: NodeContext, log: (error: unknown) => vo
   const all = new Subscription();
   all.add(context.registry.hostEvents.subscribe(guarded((hostEvent) => take(hostEvent, context, log))));
   all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, context, onError))));
-  all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
+  all.add(every(clock, limits.heartbeatMs).subscribe(guarded(() => streams.beat())));
   const checkStore = () => {
     if (host.failure !== undefined) context.recover();
     // An empty commit fails if the files are gone.
     else host.commit();
     logFailure();
   };
-  all.add(interval(CHECK_MS, scheduler).subscribe(guarded(checkStore)));
-  all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => context.registry.purgeExpired())));
+  all.add(every(clock, CHECK_MS).subscribe(guarded(checkStore)));
+  all.add(every(clock, PURGE_MS).subscribe(guarded(() => context.registry.purgeExpired())));
   return all;
 }
 

@@ -1,7 +1,7 @@
 // A contract ready to run: its compiled machine (compile.ts), its rule, its definition.
 import type { Operator } from '../operator/operator.js';
 import type { ContractDefinition } from './definition.js';
-import { has, type IntegerRange, type IntegerSet, rangeAround } from './expression/integer-set.js';
+import { has, type IntegerSet } from './expression/integer-set.js';
 import type { AsksFor } from './guards.js';
 import type { PlannedRule } from './planned-rule.js';
 
@@ -65,13 +65,4 @@ export function firingAt(
   return states[state]!.transitions.find(
     ({ trigger }) => trigger !== undefined && has(trigger.counts, counts[trigger.aggregate]!),
   );
-}
-
-export function quietBand(
-  { states }: CompiledMachine,
-  state: number,
-  aggregate: number,
-  count: number,
-): IntegerRange | undefined {
-  return rangeAround(states[state]!.quiet[aggregate]!, count);
 }

@@ -1,4 +1,4 @@
-// The cycles of a clock as an Observable.
+// The cycles of a clock as an Observable, and other periods.
 //
 //   wall     |  7  |  8  |  9  | (halted)        | 12  | 13  |
 //   ticks    7     8     9                    12       13
@@ -56,5 +56,19 @@ export function cycles(clock: Clock, { from, due }: CycleOptions = {}): Observab
     return () => {
       if (ticket !== undefined) clock.agenda.cancel(ticket);
     };
+  });
+}
+
+/** Emits each `ms` of a clock. It counts from the last due, so lateness does not add up; ticks lost in a halt are skipped. */
+export function every(clock: Clock, ms: number): Observable<void> {
+  return new Observable((subscriber) => {
+    const arm = (dueMs: number) => clock.agenda.at(dueMs, Rank.report, tick);
+    const tick = (dueMs: number) => {
+      subscriber.next();
+      const nowMs = clock.now();
+      if (!subscriber.closed) ticket = arm(dueMs + ms > nowMs ? dueMs + ms : nowMs + ms);
+    };
+    let ticket = arm(clock.now() + ms);
+    return () => void clock.agenda.cancel(ticket);
   });
 }

@@ -9,9 +9,8 @@ import {
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js';
-import { interval, type Subscription } from 'rxjs';
-import { Rank } from '../../core/time/rank.js';
-import { AgendaScheduler } from '../../core/time/rx-scheduler.js';
+import type { Subscription } from 'rxjs';
+import { every } from '../../core/time/cycles.js';
 import type { NodeContext } from '../node-context.js';
 
 type Call = Parameters<ServerInterceptor>[1];
@@ -43,8 +42,7 @@ export class OpenCalls {
   ) {
     this.#context = context;
     this.#refusalOf = refusalOf;
-    const checks = interval(context.limits.connectionsCheckMs, new AgendaScheduler(context.clock, Rank.report));
-    this.#checking = checks.subscribe(() => this.#endLate());
+    this.#checking = every(context.clock, context.limits.connectionsCheckMs).subscribe(() => this.#endLate());
   }
 
   readonly interceptor: ServerInterceptor = ({ path }, call) => {

@@ -3,7 +3,7 @@ import { map, take, timer, toArray } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Bug } from '../../../src/core/schema/failure.js';
-import { type CycleTick, cycles } from '../../../src/core/time/cycles.js';
+import { type CycleTick, cycles, every } from '../../../src/core/time/cycles.js';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { machine } from './machine.js';
@@ -107,6 +107,18 @@ describe('in real time', () => {
     stepWall(-50 * 777);
     pass(2 * 777);
     expect(text(ticks)).toBe('1, 2, 13 missed 10, 114 missed 100, 115, 116');
+  });
+
+  it('a period does not drift by the work it does, and does not make up for ticks lost in a halt', () => {
+    const { clock, pass, halt, elapsed } = started();
+    const ticks: number[] = [];
+    const subscription = every(clock, 100).subscribe(() => {
+      ticks.push(elapsed());
+      halt(ticks.length === 4 ? 1_000 : 3);
+      if (ticks.length === 6) subscription.unsubscribe();
+    });
+    pass(800);
+    expect({ ticks, waiting: clock.agenda.size }).toEqual({ ticks: [100, 200, 300, 400, 1_500, 1_600], waiting: 0 });
   });
 
   it('what an operator throws ends its stream with that error, and its neighbours notice nothing', () => {
