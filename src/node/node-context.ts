@@ -159,7 +159,7 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const idempotency = new Idempotency(host, store.answers, usage);
   const counting: Counting = network?.counting(queue) ?? new LocalCounting({ ...base, idempotency });
   return {
-    ...{ active, ownership, registry, counting },
+    ...{ active, ownership, usage, registry, counting },
     histories: new ContractHistories(host, counting.samples, limits, bounds),
   };
 }

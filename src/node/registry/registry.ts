@@ -23,7 +23,7 @@ import type { Ownership } from '../ownership.js';
 import type { Credentials, Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import { definitionText, type RecordReader } from '../store/store.js';
-import type { Freed, InUse, Usage } from '../usage.js';
+import type { Freed, Usage } from '../usage.js';
 
 export interface KeyChange {
   readonly made?: Key;
@@ -70,8 +70,6 @@ export interface Registry {
   openSession(session: Session): Promise<void>;
   endSession(hash: string): Promise<void>;
   purgeExpired(): void;
-  /** @throws Failure `store_away` */
-  used(owner: string | undefined): InUse | Promise<InUse>;
   /** All nodes, running ones first; none for a single node. @throws Failure `store_away` */
   nodes(): readonly NodeShown[] | Promise<readonly NodeShown[]>;
   /** Durable rows, whichever node has written them. */
