@@ -108,7 +108,7 @@ function isRate(name: Name): name is RateName {
 /** Whose part it is: of an owner or an address, and of a network of addresses. */
 export type Place = readonly [source: string, network: string];
 
-function placeOf(asking: Asking): Place {
+export function placeOf(asking: Asking): Place {
   return [sourceOf(asking), addressNetworkOfCaller(asking.caller, asking.ip)];
 }
 

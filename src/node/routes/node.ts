@@ -102,7 +102,6 @@ const listLimits = route(api.listLimits, forAnyKey, {
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
-        streams_per_machine: limits.readersPerMachine,
         stream_contracts: limits.watchedContractsPerStream,
         stream_bytes: limits.readerBytes,
       },
