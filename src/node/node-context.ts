@@ -122,13 +122,17 @@ function permanentContext(options: NodeContextOptions) {
   const ofHeap = store instanceof MemoryStore ? withinHeap(set) : set;
   const limits = options.network === undefined ? ofHeap : withoutShares(set);
   const memory = options.memoryGuard ?? new MemoryGuard();
+  const counts = new Counts();
   const host = new Host({
     clock,
     store,
     holdClock: (newestCycle) => holdClock(clock, newestCycle),
     claimMemory: () => memory.refuse('The event was not counted.'),
+    onFailed(failure) {
+      counts.failedContracts += 1;
+      onError(failure);
+    },
   });
-  const counts = new Counts();
   const bounds = new Bounds(clock, limits);
   const network = options.network?.({ clock, signer, limits, onError }, host);
   const queue = new CallerQueue(clock);

@@ -119,7 +119,7 @@ it('a record is cut as far as it is signed, and to its length once it is signed 
   const retention = new Retention({ ...sources, queue: new CallerQueue(clock), keepRows: KEEP });
   const machine = host.createMachine({ slug: 'm' });
   const contract = host.createContract('m', rateLimiter());
-  host.hostEvents.subscribe((hostEvent) => hostEvent.kind === 'row' && retention.take(hostEvent.row));
+  host.durableRows.subscribe((row) => retention.take(row));
   const move = (times: number) => {
     for (let time = 0; time < times; time += 1)
       host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });

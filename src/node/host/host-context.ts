@@ -2,6 +2,7 @@
 import type { ContractActors } from '../../core/limiter/contract-actor.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import type { FifoQueue } from '../../core/math/fifo-queue.js';
+import type { Failure } from '../../core/schema/failure.js';
 import type { Clock } from '../../core/time/clock.js';
 import type { Store } from '../store/store.js';
 import type { Ledger } from './ledger.js';
@@ -15,6 +16,8 @@ export interface HostContext {
   readonly wakes: Wakes;
   readonly store: Pick<Store, 'putState' | 'deleteKey'>;
   readonly claimMemory?: (() => void) | undefined;
+  /** Called with the failure of a contract, or of a key, that has stopped. */
+  readonly onFailed?: ((failure: Failure) => void) | undefined;
   /** Contracts with unsaved counts, oldest first; one entry for each unsaved key. */
   readonly changed: FifoQueue<{ readonly plan: Plan; save(): void }>;
   /** Whether counts that were saved already wait for a commit: those of requests with an idempotency key. */

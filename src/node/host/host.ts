@@ -1,7 +1,7 @@
 // Live machines and contracts: takes events and cycles, returns decisions, appends rows, publishes what happened.
 //
 //   event ─► contract ─► gate ─► decision
-//                          └─ may move ─► operator ─► row ─► store ─► durable ─► host events
+//                          └─ may move ─► operator ─► row ─► store ─► durable ─► published
 
 import { type Observable, Subject } from 'rxjs';
 import { adaptedImage } from '../../core/limiter/carry-over.js';
@@ -22,7 +22,7 @@ import { type Changed, type ContractChange, changeContract, relearn } from './co
 import { contractNotFound, type Move } from './contract-failures.js';
 import type { HostContext } from './host-context.js';
 import { keyedFields } from './keys.js';
-import { type AdminNote, type HostEvent, Ledger } from './ledger.js';
+import { type AdminNote, Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
 import { SharedPlans } from './shared-plans.js';
 import { finish, type Steps } from './steps.js';
@@ -35,6 +35,7 @@ interface HostOptions {
   readonly holdClock?: (newestCycle: number) => void;
   /** Throws if there is no memory for another key. Default: never throws. */
   readonly claimMemory?: () => void;
+  readonly onFailed?: HostContext['onFailed'];
 }
 
 export interface NewMachine {
@@ -68,22 +69,21 @@ export class Host {
   readonly machines = new Map<string, Machine>();
   readonly contracts = new Map<string, Contract>();
   readonly keyed = new Set<Contract>();
-  /** Rows and failed contracts, each once it is durable. */
-  readonly hostEvents: Observable<HostEvent>;
+  readonly durableRows: Observable<AuditRow>;
   readonly #clock: Clock;
   readonly #store: Store;
   readonly #ledger: Ledger;
-  readonly #claimMemory: HostOptions['claimMemory'];
+  readonly #ofContracts: Pick<HostOptions, 'claimMemory' | 'onFailed'>;
   readonly #actors = new ContractActors();
   readonly #plans = new SharedPlans();
   #changes = new Subject<HostChange>();
 
-  constructor({ clock, store, holdClock, claimMemory }: HostOptions) {
+  constructor({ clock, store, holdClock, ...ofContracts }: HostOptions) {
     this.#clock = clock;
     this.#store = store;
     this.#ledger = new Ledger(clock, store);
-    this.hostEvents = this.#ledger.hostEvents;
-    this.#claimMemory = claimMemory;
+    this.durableRows = this.#ledger.durableRows;
+    this.#ofContracts = ofContracts;
     this.#revive(holdClock);
   }
 
@@ -192,7 +192,8 @@ export class Host {
   #newContext(): HostContext {
     const clock = this.#clock;
     return {
-      ...{ clock, ledger: this.#ledger, store: this.#store, claimMemory: this.#claimMemory },
+      ...{ clock, ledger: this.#ledger, store: this.#store },
+      ...this.#ofContracts,
       actors: this.#actors,
       ...{ wakes: new Wakes(clock), changed: new FifoQueue(), busyMs: undefined },
     };

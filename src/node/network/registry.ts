@@ -11,7 +11,6 @@ import { Contract } from '../host/contract.js';
 import { type Changed, type ContractChange, changeRow, plansAfter } from '../host/contract-change.js';
 import type { ContractOptions, NewMachine } from '../host/host.js';
 import { keyedFields } from '../host/keys.js';
-import type { HostEvent } from '../host/ledger.js';
 import { type Machine, nameTaken, slugTaken } from '../host/machine.js';
 import { deleted } from '../ownership.js';
 import {
@@ -40,14 +39,14 @@ const SWEPT_AT_ONCE = 500;
 
 export class NetworkRegistry implements Registry {
   readonly place = 'network';
-  readonly hostEvents: Observable<HostEvent>;
+  readonly durableRows: Observable<AuditRow>;
   readonly #context: NetworkRegistryContext;
   readonly #upkeep: Upkeep;
 
   constructor(context: NetworkRegistryContext) {
     this.#context = context;
     const { network, host } = context;
-    this.hostEvents = network.hostEvents;
+    this.durableRows = network.durableRows;
     network.directory.credentials.onKey = context.onKey;
     this.#upkeep = new Upkeep(context, this);
     network.directory.onMachine = (machine, bytes) =>

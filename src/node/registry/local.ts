@@ -5,7 +5,6 @@ import type { AuditRow } from '../../core/record/row.js';
 import type { Contract } from '../host/contract.js';
 import { type Changed, type ContractChange, plansAfter } from '../host/contract-change.js';
 import type { ContractOptions, NewMachine } from '../host/host.js';
-import type { HostEvent } from '../host/ledger.js';
 import { type Machine, slugTaken } from '../host/machine.js';
 import { contractOf, deleted } from '../ownership.js';
 import { type LocalRegistryContext, Retention } from '../retention.js';
@@ -16,13 +15,13 @@ import { type KeyChange, keyLimitReached, keyMachineOf, keySlugOf, type NodeShow
 
 export class LocalRegistry implements Registry {
   readonly place = 'node';
-  readonly hostEvents: Observable<HostEvent>;
+  readonly durableRows: Observable<AuditRow>;
   readonly #context: LocalRegistryContext;
   readonly #retention: Retention;
 
   constructor(context: LocalRegistryContext) {
     this.#context = context;
-    this.hostEvents = context.host.hostEvents;
+    this.durableRows = context.host.durableRows;
     this.#retention = new Retention(context);
   }
 

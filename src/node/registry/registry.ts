@@ -16,7 +16,7 @@ import type { Counting } from '../counting/counting.js';
 import type { Contract } from '../host/contract.js';
 import type { Changed, ContractChange } from '../host/contract-change.js';
 import type { ContractOptions, Host, NewMachine } from '../host/host.js';
-import type { AdminNote, HostEvent } from '../host/ledger.js';
+import type { AdminNote } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
 import type { Limits } from '../limits.js';
 import type { Ownership } from '../ownership.js';
@@ -72,8 +72,8 @@ export interface Registry {
   purgeExpired(): void;
   /** All nodes, running ones first; none for a single node. @throws Failure `store_away` */
   nodes(): readonly NodeShown[] | Promise<readonly NodeShown[]>;
-  /** Durable rows, whichever node has written them. */
-  readonly hostEvents: Observable<HostEvent>;
+  /** Whichever node has written them. */
+  readonly durableRows: Observable<AuditRow>;
   take(row: AuditRow): void;
   /** The periodic work of the registry. @throws Failure of the store */
   tick(cycle: number): Promise<void>;
