@@ -12,7 +12,7 @@ import type { AuditRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Clock } from '../core/time/clock.js';
 import type { CycleTick } from '../core/time/cycles.js';
-import { type Asking, type Bounds, placeOf } from './bounds.js';
+import { type Asking, type Bounds, placeOfAsking } from './bounds.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
 import type { ContractHistories, Watched } from './contract-histories.js';
 import type { Contract } from './host/contract.js';
@@ -79,7 +79,7 @@ export class Streams {
     const { bounds, histories } = this.#sources;
     if (this.#isClosed) throw draining();
     const asking = { caller, ip };
-    const place = placeOf(asking);
+    const place = placeOfAsking(asking);
     bounds.refuse('streams', place, 1);
     const watched = contracts.length === 0 ? undefined : histories().watch(contracts, afterCycle, place[1]);
     bounds.take('streams', asking);

@@ -24,7 +24,7 @@ type Quota = (typeof QUOTAS)[number];
 type Kept = Record<'rows' | 'recordKib' | 'answersKib', number>;
 
 /** Rooms that are counted by owner, as long as something is kept. */
-export type KeptRoom = (typeof NAMES)[number];
+type KeptRoom = (typeof NAMES)[number];
 
 export type Amounts = Partial<Record<Quota, number>>;
 
