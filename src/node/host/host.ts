@@ -11,6 +11,7 @@ import type { Plan } from '../../core/limiter/plan.js';
 import { planContract } from '../../core/limiter/validate.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';
 import type { AuditEntry, AuditRow } from '../../core/record/row.js';
+import { digestOf } from '../../core/schema/canonical.js';
 import { Failure } from '../../core/schema/failure.js';
 import { hexOf, sha256 } from '../../core/schema/sha256.js';
 import type { Clock } from '../../core/time/clock.js';
@@ -133,7 +134,7 @@ export class Host {
       kind: 'contract_created',
       contract_id: id,
       to: contract.state,
-      definition_digest: this.#plans.digestOf(plan),
+      definition_digest: digestOf(plan.definition),
       ...keyedFields(keyed),
       ...(name === undefined ? {} : { name }),
       cause: 'manual',
