@@ -152,8 +152,8 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const { clock, host, store, credentials, limits, network, access, queue, bounds } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
-  const ownership = new Ownership(host);
-  const usage = new Usage(host, store, credentials, ownership, bounds);
+  const usage = new Usage(host, store, credentials, bounds);
+  const ownership = new Ownership(host, usage);
   const onKey = (key: Key) => {
     access.dropKey(key.id);
     if (key.isRevoked) streams.endOf(key.id);

@@ -8,9 +8,8 @@ import type { Bounds, SharedRoom } from './bounds.js';
 import type { Contract } from './host/contract.js';
 import type { Host, HostChange } from './host/host.js';
 import { cellsOfKeys } from './host/keys.js';
-import type { Machine } from './host/machine.js';
+import { isReserved, type Machine } from './host/machine.js';
 import { nameOfLimit, ROOMS, type RoomName } from './limits.js';
-import { isReserved, type Ownership } from './ownership.js';
 import { ofOwner } from './request-source.js';
 import type { Credentials } from './store/credential-store.js';
 import { definitionText, type Store } from './store/store.js';
@@ -36,7 +35,6 @@ const RECORDS = ['rows', 'recordKib'] as const;
 
 export class Usage {
   readonly #host: Host;
-  readonly #ownership: Ownership;
   readonly #bounds: Bounds;
   readonly #credentials: Pick<Credentials, 'keysOf'>;
   readonly #kept = new Map<Machine, Kept>();
@@ -47,12 +45,10 @@ export class Usage {
     host: Host,
     store: Pick<Store, 'cut' | 'recordBytes'>,
     credentials: Pick<Credentials, 'keysOf'>,
-    ownership: Ownership,
     bounds: Bounds,
   ) {
     this.#credentials = credentials;
     this.#host = host;
-    this.#ownership = ownership;
     this.#bounds = bounds;
     for (const name of NAMES) this.#room(name).clear();
     for (const machine of host.machines.values()) {
@@ -105,26 +101,22 @@ export class Usage {
 
   /** @param more below 0 for what was removed */
   keep(machine: Machine, more: Partial<Kept>): void {
-    const { owner } = machine.image;
     const { rows = 0, recordKib = 0, answersKib = 0 } = more;
     const kept = this.#kept.get(machine) ?? { ...NOTHING };
     kept.rows += rows;
     kept.recordKib += recordKib;
     kept.answersKib += answersKib;
     this.#kept.set(machine, kept);
-    this.#add(owner, more);
-    this.#noteFull(owner);
-    if (rows < 0 || recordKib < 0) for (const one of this.#ownership.full.keys()) this.#noteFull(one);
+    this.#add(machine.image.owner, more);
   }
 
-  #noteFull(owner: string): void {
-    const { full } = this.#ownership;
+  /** What the records of an owner have all of that they may, in words. */
+  full(owner: string): string | undefined {
     const name = RECORDS.find((one) => {
       const used = this.#amountOf(owner, one);
       return used >= this.#room(one).most.perOwner || used >= this.#freeIn(owner, one);
     });
-    if (name === undefined) full.delete(owner);
-    else full.set(owner, `as many ${ROOMS[name].of} as they may have, or as the node has room for`);
+    return name && ROOMS[name].of;
   }
 
   /** @param what is not done; default: by the table of limits.ts @throws Failure `limit_reached` */
