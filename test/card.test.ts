@@ -82,7 +82,7 @@ function eventsOf(rows: readonly CycleRow[]): string[] {
 function seenOnNode(weir: Awaited<ReturnType<typeof built>>) {
   const host = new weir.Host({ clock: new weir.VirtualClock(0, 777), store: new weir.MemoryStore() });
   const published: string[] = [];
-  host.hostEvents.subscribe(({ row }: { row: AuditRow }) => published.push(...row.emitted));
+  host.durableRows.subscribe((row: AuditRow) => published.push(...row.emitted));
   for (const slug of ['m', 'k']) host.createMachine({ slug });
   const contract = host.createContract('m', weir.rateLimiter());
   const admitted = [contract.decide(120, 0), contract.decide(1, 59), contract.decide(1, 60)];

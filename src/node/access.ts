@@ -1,6 +1,6 @@
 // Authentication: which key or session a request carries, and whether it is valid. Ownership: see ownership.ts.
 //
-//   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the header
+//   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the key
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
 import type { FastifyRequest } from 'fastify';
 import { Failure } from '../core/schema/failure.js';
@@ -19,16 +19,11 @@ declare module 'fastify' {
 /** A key as it is sent: `Bearer <key>`, the password of `Basic <user:password>`, or bare. */
 const SENT_KEY = /^(?:(bearer|basic) +)?(\S+)$/i;
 
-// Longest cached header: `Bearer` and a key take 55 characters, Basic some 200. Blanks allow endless forms of one key.
-const LONGEST_REMEMBERED = 256;
-
 const REMEMBERED = 4_096;
 
 export class Access {
   readonly #credentials: Credentials;
-  readonly #byHeader = new RecentlyUsed<Caller>(REMEMBERED);
-  /** Separate: this header accepts more forms of a key. */
-  readonly #byGatewayHeader = new RecentlyUsed<Caller>(REMEMBERED);
+  readonly #callers = new RecentlyUsed<Caller>(REMEMBERED);
 
   constructor(credentials: Credentials) {
     this.#credentials = credentials;
@@ -47,7 +42,7 @@ export class Access {
 
   /** The caller by a gateway's header: `Bearer <key>`, the password of `Basic`, or the key. Undefined if invalid. */
   gatewayOf(header: string | undefined, nowMs: number): Caller | undefined {
-    return header === undefined ? undefined : this.#found(this.#byGatewayHeader, header, gatewayKeyIn, nowMs);
+    return header === undefined ? undefined : this.#found(gatewayKeyIn(header), nowMs);
   }
 
   #callerBy(request: FastifyRequest, auth: Auth, changes: boolean): Caller | undefined {
@@ -79,29 +74,24 @@ export class Access {
   }
 
   dropKey(keyId: string): void {
-    for (const callers of [this.#byHeader, this.#byGatewayHeader]) callers.drop(({ key }) => key.id === keyId);
+    this.#callers.drop(({ key }) => key.id === keyId);
   }
 
   #byKey(header: string | undefined, nowMs: number): Caller | undefined {
     if (header === undefined) return undefined;
-    const caller = this.#found(this.#byHeader, header, bearerKeyIn, nowMs);
+    const caller = this.#found(bearerKeyIn(header), nowMs);
     if (caller === undefined) throw invalid('key');
     return caller;
   }
 
-  #found(
-    callers: RecentlyUsed<Caller>,
-    header: string,
-    keyIn: (header: string) => string,
-    nowMs: number,
-  ): Caller | undefined {
-    const known = callers.get(header);
+  #found(token: string, nowMs: number): Caller | undefined {
+    const known = this.#callers.get(token);
     if (known !== undefined && nowMs < known.expiresAtMs) return known;
-    const token = keyIn(header);
     const key = token === '' ? undefined : this.#credentials.keyByHash(hashOfSecret(token));
     if (key === undefined || key.isRevoked || nowMs >= key.expiresAtMs) return undefined;
     const caller = { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
-    if (header.length <= LONGEST_REMEMBERED) callers.set(header, caller);
+    // A copy: a part of a header would keep all of it, however long.
+    this.#callers.set(Buffer.from(token).toString(), caller);
     return caller;
   }
 

@@ -53,14 +53,14 @@ export class Bounds {
   take(name: RateName | RoomName, asking: Asking, n = 1): void {
     if (isRate(name)) this.#takeOfRate(name, asking, n);
     else {
-      const place = placeOf(asking);
+      const place = placeOfAsking(asking);
       this.refuse(name, place, n);
       this.room(name).add(...place, n);
     }
   }
 
   give(name: RoomName, asking: Asking, n = 1): void {
-    this.room(name).add(...placeOf(asking), -n);
+    this.room(name).add(...placeOfAsking(asking), -n);
   }
 
   /** @throws Failure as the table says */
@@ -108,7 +108,7 @@ function isRate(name: Name): name is RateName {
 /** Whose part it is: of an owner or an address, and of a network of addresses. */
 export type Place = readonly [source: string, network: string];
 
-function placeOf(asking: Asking): Place {
+export function placeOfAsking(asking: Asking): Place {
   return [sourceOf(asking), addressNetworkOfCaller(asking.caller, asking.ip)];
 }
 

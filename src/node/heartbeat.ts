@@ -1,8 +1,8 @@
 // Periodic work. Each cycle: write counts, sign heads, notify readers. Each second: check the store. Each minute: purge expired keys, sessions.
 import { Subscription } from 'rxjs';
+import type { AuditRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
 import { type CycleTick, cycles, every } from '../core/time/cycles.js';
-import type { HostEvent } from './host/ledger.js';
 import type { NodeContext } from './node-context.js';
 
 const PURGE_MS = 60_000;
@@ -32,7 +32,7 @@ export function startHeartbeat(context: NodeContext, log: (error: unknown) => vo
       }
     };
   const all = new Subscription();
-  all.add(context.registry.hostEvents.subscribe(guarded((hostEvent) => take(hostEvent, context, log))));
+  all.add(context.registry.durableRows.subscribe(guarded((row) => take(row, context))));
   all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, context, onError))));
   all.add(every(clock, limits.heartbeatMs).subscribe(guarded(() => streams.beat())));
   const checkStore = () => {
@@ -50,13 +50,7 @@ function isOfStore(error: unknown): boolean {
   return error instanceof Failure && (error.code === 'store_failed' || error.code === 'disk_full');
 }
 
-function take(hostEvent: HostEvent, { counts, active, streams, registry }: NodeContext, log: (error: unknown) => void) {
-  if (hostEvent.kind === 'contract_failed') {
-    counts.failedContracts += 1;
-    log(hostEvent.failure);
-    return;
-  }
-  const { row } = hostEvent;
+function take(row: AuditRow, { counts, active, streams, registry }: NodeContext): void {
   if (row.kind === 'transition') counts.transitions += 1;
   if (row.kind === 'transition_failed') counts.refusedTransitions += 1;
   active.take(row);

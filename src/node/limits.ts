@@ -109,7 +109,6 @@ const sizes = {
   overload: { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 },
   /** Queued requests, beside gates and events, per owner, or per address without a credential. */
   waitingPerCaller: 256,
-  readersPerMachine: 2_048,
   watchedContractsPerStream: 24,
   /** Bytes buffered for one reader; the rest it gets from the store, as fast as it reads. */
   readerBytes: 256 << 10,

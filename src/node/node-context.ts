@@ -122,13 +122,17 @@ function permanentContext(options: NodeContextOptions) {
   const ofHeap = store instanceof MemoryStore ? withinHeap(set) : set;
   const limits = options.network === undefined ? ofHeap : withoutShares(set);
   const memory = options.memoryGuard ?? new MemoryGuard();
+  const counts = new Counts();
   const host = new Host({
     clock,
     store,
     holdClock: (newestCycle) => holdClock(clock, newestCycle),
     claimMemory: () => memory.refuse('The event was not counted.'),
+    onFailed(failure) {
+      counts.failedContracts += 1;
+      onError(failure);
+    },
   });
-  const counts = new Counts();
   const bounds = new Bounds(clock, limits);
   const network = options.network?.({ clock, signer, limits, onError }, host);
   const queue = new CallerQueue(clock);
@@ -148,8 +152,8 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const { clock, host, store, credentials, limits, network, access, queue, bounds } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
-  const ownership = new Ownership(host);
-  const usage = new Usage(host, store, credentials, ownership, bounds);
+  const usage = new Usage(host, store, credentials, bounds);
+  const ownership = new Ownership(host, usage);
   const onKey = (key: Key) => {
     access.dropKey(key.id);
     if (key.isRevoked) streams.endOf(key.id);
@@ -159,7 +163,7 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const idempotency = new Idempotency(host, store.answers, usage);
   const counting: Counting = network?.counting(queue) ?? new LocalCounting({ ...base, idempotency });
   return {
-    ...{ active, ownership, registry, counting },
+    ...{ active, ownership, usage, registry, counting },
     histories: new ContractHistories(host, counting.samples, limits, bounds),
   };
 }

@@ -3,10 +3,11 @@ import { firstIndex } from '../core/math/first-index.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Contract } from './host/contract.js';
 import type { Host, HostChange } from './host/host.js';
-import type { Machine } from './host/machine.js';
+import { isReserved, type Machine } from './host/machine.js';
 import { beyondMachine, type Caller } from './permission.js';
 import { isMinted } from './secret.js';
 import type { Credentials } from './store/credential-store.js';
+import type { Usage } from './usage.js';
 
 const REVIEWED_AT_ONCE = 20;
 
@@ -15,11 +16,11 @@ export class Ownership {
   readonly #byOwner = new Map<string, Machine[]>();
   readonly #slugs: string[];
   #unreviewed: Iterator<string> = [].values();
-  /** Owners at the limit of their records, with what they have; see usage.ts. */
-  readonly full = new Map<string, string>();
+  readonly #usage: Pick<Usage, 'full'>;
 
-  constructor(host: Host) {
+  constructor(host: Host, usage: Pick<Usage, 'full'>) {
     this.#host = host;
+    this.#usage = usage;
     this.#slugs = [...host.machines.keys()].sort();
     for (const machine of host.machines.values()) this.#own(machine);
     host.changes.subscribe((change) => this.#take(change));
@@ -66,8 +67,8 @@ export class Ownership {
   /** @throws Failure `store_failed`, `not_owner`, `scope_missing`, `machine_not_found`, `limit_reached` */
   owned(slug: string, caller: Caller): Machine {
     const machine = this.toDelete(slug, caller);
-    const had = this.full.size > 0 ? this.full.get(machine.image.owner) : undefined;
-    if (had !== undefined) throw recordsFull(had);
+    const full = this.#usage.full(machine.image.owner);
+    if (full !== undefined) throw recordsFull(full);
     return machine;
   }
 
@@ -130,11 +131,6 @@ function refuseOtherMachine(slug: string, caller: Caller): void {
   if (!opens(caller, slug)) throw beyondMachine(caller.key.machine ?? '');
 }
 
-/** Slugs that would hide routes below /api/chain, or that are the node's own. */
-export function isReserved(slug: string): boolean {
-  return slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
-}
-
 export function deleted({ slug, end }: Machine): Failure {
   return new Failure('machine_deleted', {
     what: `The machine "${slug}" was deleted.`,
@@ -143,10 +139,10 @@ export function deleted({ slug, end }: Machine): Failure {
   });
 }
 
-function recordsFull(had: string): Failure {
+function recordsFull(full: string): Failure {
   return new Failure('limit_reached', {
     what: 'Nothing was counted or changed.',
-    why: `The records of this owner have ${had}.`,
+    why: `The records of this owner have as many ${full} as they may have, or as the node has room for.`,
     fix: 'GET /api/limits lists how many; records can be read, and another owner or node can go on.',
   });
 }

@@ -12,7 +12,7 @@ import type { AuditRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Clock } from '../core/time/clock.js';
 import type { CycleTick } from '../core/time/cycles.js';
-import type { Asking, Bounds } from './bounds.js';
+import { type Asking, type Bounds, placeOfAsking } from './bounds.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
 import type { ContractHistories, Watched } from './contract-histories.js';
 import type { Contract } from './host/contract.js';
@@ -21,7 +21,7 @@ import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
 import { draining } from './problem.js';
-import { addressNetworkOfCaller, sourceOf } from './request-source.js';
+import { sourceOf } from './request-source.js';
 import type { RecordReader } from './store/store.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
 
@@ -48,7 +48,7 @@ interface StreamsSources {
   readonly queue: CallerQueue;
   readonly counts: Counts;
   readonly bounds: Bounds;
-  readonly limits: Pick<Limits, 'readersPerMachine' | 'readerBytes'>;
+  readonly limits: Pick<Limits, 'readerBytes'>;
   readonly histories: () => ContractHistories;
   readonly holds: (caller: Caller) => boolean;
   readonly onError: (error: unknown) => void;
@@ -76,18 +76,13 @@ export class Streams {
     { caller, ip, contracts, afterCycle }: Opening,
     afterSeq: number | undefined,
   ): void {
-    const { bounds, limits, histories } = this.#sources;
+    const { bounds, histories } = this.#sources;
     if (this.#isClosed) throw draining();
-    if ((this.#byMachine.get(machine.slug)?.size ?? 0) >= limits.readersPerMachine) throw tooManyOfMachine();
     const asking = { caller, ip };
+    const place = placeOfAsking(asking);
+    bounds.refuse('streams', place, 1);
+    const watched = contracts.length === 0 ? undefined : histories().watch(contracts, afterCycle, place[1]);
     bounds.take('streams', asking);
-    let watched: Watched | undefined;
-    try {
-      if (contracts.length > 0) watched = histories().watch(contracts, afterCycle, addressNetworkOfCaller(caller, ip));
-    } catch (error) {
-      bounds.give('streams', asking);
-      throw error;
-    }
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
     const reader: Reader = {
       response,
@@ -276,12 +271,4 @@ export class Streams {
   *#all(): Generator<Reader> {
     for (const readers of [...this.#byMachine.values()]) yield* [...readers];
   }
-}
-
-function tooManyOfMachine(): Failure {
-  return new Failure('node_overloaded', {
-    what: 'The stream was not opened.',
-    why: 'As many readers as this node takes for one machine are listening already.',
-    fix: 'Try again later, or ask another node.',
-  });
 }

@@ -1,5 +1,6 @@
 // What owners use on the node of the rooms of limits.ts, by what changes on its host. An owner may have as much as is free, and no more than
 // its bound.
+import type { freed } from '../api/shapes.js';
 import { type Plan, windowCycles } from '../core/limiter/plan.js';
 import { type AuditRow, bytesOfRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
@@ -7,9 +8,8 @@ import type { Bounds, SharedRoom } from './bounds.js';
 import type { Contract } from './host/contract.js';
 import type { Host, HostChange } from './host/host.js';
 import { cellsOfKeys } from './host/keys.js';
-import type { Machine } from './host/machine.js';
-import { ROOMS } from './limits.js';
-import { isReserved, type Ownership } from './ownership.js';
+import { isReserved, type Machine } from './host/machine.js';
+import { nameOfLimit, ROOMS, type RoomName } from './limits.js';
 import { ofOwner } from './request-source.js';
 import type { Credentials } from './store/credential-store.js';
 import { definitionText, type Store } from './store/store.js';
@@ -22,25 +22,12 @@ type Quota = (typeof QUOTAS)[number];
 /** What machines keep: the rows of their records, without removed ones, and answers under idempotency keys. */
 type Kept = Record<'rows' | 'recordKib' | 'answersKib', number>;
 
-type Used = Readonly<Record<(typeof NAMES)[number], number>>;
+/** Rooms that are counted by owner, as long as something is kept. */
+type KeptRoom = (typeof NAMES)[number];
 
-export interface InUse {
-  readonly all: Used;
-  /** `left`: what the owner may still have. */
-  readonly own?: { readonly used: Used; readonly left: Used; readonly keys: number };
-}
+export type Amounts = Partial<Record<Quota, number>>;
 
-type Asked = readonly (readonly [name: Quota, more: number])[];
-
-export interface QuotaRequest {
-  readonly owner: string;
-  /** Default: by the table of limits.ts. */
-  readonly what?: string;
-  readonly asked: Asked;
-  readonly plan?: Plan;
-}
-
-export type Freed = ReturnType<Usage['roomOf']>;
+export type Freed = Readonly<Record<keyof typeof freed, number>>;
 
 const NOTHING: Readonly<Kept> = { rows: 0, recordKib: 0, answersKib: 0 };
 
@@ -48,9 +35,8 @@ const RECORDS = ['rows', 'recordKib'] as const;
 
 export class Usage {
   readonly #host: Host;
-  readonly #ownership: Ownership;
   readonly #bounds: Bounds;
-  readonly #credentials: Pick<Credentials, 'keysOf' | 'countKeys'>;
+  readonly #credentials: Pick<Credentials, 'keysOf'>;
   readonly #kept = new Map<Machine, Kept>();
   readonly #networkByOwner = new Map<string, string>();
   readonly #plans = new Map<string, Map<Plan, number>>();
@@ -58,13 +44,11 @@ export class Usage {
   constructor(
     host: Host,
     store: Pick<Store, 'cut' | 'recordBytes'>,
-    credentials: Pick<Credentials, 'keysOf' | 'countKeys'>,
-    ownership: Ownership,
+    credentials: Pick<Credentials, 'keysOf'>,
     bounds: Bounds,
   ) {
     this.#credentials = credentials;
     this.#host = host;
-    this.#ownership = ownership;
     this.#bounds = bounds;
     for (const name of NAMES) this.#room(name).clear();
     for (const machine of host.machines.values()) {
@@ -95,23 +79,18 @@ export class Usage {
     }
   }
 
-  /** Without the node's own machines. */
-  inUse(owner: string | undefined): InUse {
-    const all = usedBy((name) => this.#room(name).all);
-    if (owner === undefined) return { all };
-    const used = usedBy((name) => this.#amountOf(owner, name));
-    const left = usedBy((name) => {
-      const most = Math.min(this.#room(name).most.perOwner, this.#freeIn(owner, name));
-      return Math.max(0, Math.floor(most - used[name]));
-    });
-    return { all, own: { used, left, keys: this.#credentials.countKeys(owner) } };
+  /** Without the node's own machines. @returns what an owner has, and may still have */
+  of(owner: string, name: KeptRoom): { readonly used: number; readonly left: number } {
+    const used = this.#amountOf(owner, name);
+    const most = Math.min(this.#room(name).most.perOwner, this.#freeIn(owner, name));
+    return { used, left: Math.max(0, Math.floor(most - used)) };
   }
 
   get keepsAnswers(): boolean {
     return this.#room('answersKib').all > 0;
   }
 
-  #amountOf(owner: string, name: keyof Used): number {
+  #amountOf(owner: string, name: KeptRoom): number {
     return this.#room(name).of(ofOwner(owner));
   }
 
@@ -122,31 +101,28 @@ export class Usage {
 
   /** @param more below 0 for what was removed */
   keep(machine: Machine, more: Partial<Kept>): void {
-    const { owner } = machine.image;
     const { rows = 0, recordKib = 0, answersKib = 0 } = more;
     const kept = this.#kept.get(machine) ?? { ...NOTHING };
     kept.rows += rows;
     kept.recordKib += recordKib;
     kept.answersKib += answersKib;
     this.#kept.set(machine, kept);
-    this.#add(owner, more);
-    this.#noteFull(owner);
-    if (rows < 0 || recordKib < 0) for (const one of this.#ownership.full.keys()) this.#noteFull(one);
+    this.#add(machine.image.owner, more);
   }
 
-  #noteFull(owner: string): void {
-    const { full } = this.#ownership;
+  /** What the records of an owner have all of that they may, in words. */
+  full(owner: string): string | undefined {
     const name = RECORDS.find((one) => {
       const used = this.#amountOf(owner, one);
       return used >= this.#room(one).most.perOwner || used >= this.#freeIn(owner, one);
     });
-    if (name === undefined) full.delete(owner);
-    else full.set(owner, `as many ${ROOMS[name].of} as they may have, or as the node has room for`);
+    return name && ROOMS[name].of;
   }
 
-  /** @throws Failure `limit_reached` */
-  refuse({ owner, what, asked }: QuotaRequest, place: 'node' | 'network'): void {
-    for (const [name, more] of asked) {
+  /** @param what is not done; default: by the table of limits.ts @throws Failure `limit_reached` */
+  refuse(owner: string, asked: Amounts, place: 'node' | 'network', what?: string): void {
+    for (const [name, more] of Object.entries(asked) as [Quota, number][]) {
+      if (more <= 0) continue;
       const row = ROOMS[name];
       const { perOwner: most } = this.#room(name).most;
       const all = this.#amountOf(owner, name) + more;
@@ -161,20 +137,30 @@ export class Usage {
       const fix = isOwn ? row.fix : `Delete what you do not need, or ask another ${place}.`;
       throw new Failure('limit_reached', { what: what ?? row.what, why, fix });
     }
-    if (asked.some(([name]) => name === 'machines')) this.refuseFurther(owner, 'deletedMachines');
+    if (asked.machines !== undefined) this.refuseFurther(owner, 'deletedMachines');
+  }
+
+  refuseChange(owner: string, { plans, image }: Sized, after: readonly Plan[], place: 'node' | 'network'): void {
+    const [was, is] = [plans, after].map((all) => sizeOf(all, image.keyed?.maxKeys)) as [Size, Size];
+    const asked = {
+      windowCycles: is.windowCycles - was.windowCycles,
+      keyCells: is.keyCells - was.keyCells,
+      definitionBytes: after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : bytesOf(plan)), 0),
+    };
+    this.refuse(owner, asked, place, 'The contract was not changed.');
   }
 
   /** @throws Failure by the table of limits.ts if there is no room for a further one */
-  refuseFurther(owner: string, name: keyof Used, least = 1): void {
+  refuseFurther(owner: string, name: KeptRoom, least = 1): void {
     this.#bounds.refuse(name, [ofOwner(owner), this.#networkOfOwner(owner)], least);
   }
 
-  #room(name: keyof Used): SharedRoom {
+  #room(name: KeptRoom): SharedRoom {
     return this.#bounds.room(name);
   }
 
   /** What others leave for an owner, and for the owners of the same network of addresses. */
-  #freeIn(owner: string, name: keyof Used): number {
+  #freeIn(owner: string, name: KeptRoom): number {
     return this.#room(name).freeIn(this.#networkOfOwner(owner));
   }
 
@@ -189,80 +175,61 @@ export class Usage {
     return name;
   }
 
-  ofContract(owner: string, plan: Plan, maxKeys: number | undefined): QuotaRequest {
-    const { windowCycles, keyCells } = sizeOf([plan], maxKeys);
-    return {
-      owner,
-      plan,
-      asked: Object.entries({ contracts: 1, windowCycles, keyCells, definitionBytes: bytesOf(plan) }) as Asked,
-    };
-  }
-
-  ofChange(owner: string, { plans, image }: Sized, after: readonly Plan[]): QuotaRequest {
-    const [was, is] = [plans, after].map((all) => sizeOf(all, image.keyed?.maxKeys)) as [Size, Size];
-    const more = {
-      windowCycles: is.windowCycles - was.windowCycles,
-      keyCells: is.keyCells - was.keyCells,
-      definitionBytes: after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : bytesOf(plan)), 0),
-    };
-    const asked = Object.entries(more) as Asked;
-    return { owner, what: 'The contract was not changed.', asked: asked.filter(([, amount]) => amount > 0) };
-  }
-
   #countMachine({ slug, image, deletedMs }: Machine, by: 1 | -1): void {
     if (deletedMs !== undefined) this.#add(image.owner, { deletedMachines: by });
     else if (!isReserved(slug)) this.#add(image.owner, { machines: by });
   }
 
   /** The node's own machines take no room. */
-  #change(machine: Machine, { plans, image }: Sized, by: 1 | -1): void {
-    if (isReserved(machine.slug)) return;
-    const { owner } = machine.image;
+  #change({ slug, image: { owner } }: Machine, contract: Sized, by: 1 | -1): void {
+    if (isReserved(slug)) return;
     const known = this.#plans.get(owner) ?? new Map<Plan, number>();
     this.#plans.set(owner, known);
-    let bytes = 0;
-    for (const plan of plans) {
-      const count = (known.get(plan) ?? 0) + by;
-      if (count === (by > 0 ? 1 : 0)) bytes += bytesOf(plan);
-      if (count === 0) known.delete(plan);
-      else known.set(plan, count);
-    }
-    const { windowCycles, keyCells } = sizeOf(plans, image.keyed?.maxKeys);
-    const more = { windowCycles: by * windowCycles, keyCells: by * keyCells, definitionBytes: by * bytes };
-    this.#add(owner, { contracts: by, ...more });
+    this.#add(owner, amountsOf(known, [contract], by));
   }
 
-  #add(owner: string, more: Partial<Used>): void {
+  #add(owner: string, more: Partial<Record<KeptRoom, number>>): void {
     const network = this.#networkOfOwner(owner);
     for (const name of NAMES) if (more[name]) this.#room(name).add(ofOwner(owner), network, more[name]);
   }
 
   /** What the owner may have anew without these contracts. */
-  roomOf(owner: string, contracts: readonly Sized[]) {
-    const freed = { contracts: contracts.length, window_cycles: 0, key_cells: 0, definition_bytes: 0 };
-    const uses = new Map(this.#plans.get(owner));
-    for (const { plans, image } of contracts) {
-      const { windowCycles, keyCells } = sizeOf(plans, image.keyed?.maxKeys);
-      freed.window_cycles += windowCycles;
-      freed.key_cells += keyCells;
-      for (const plan of plans) {
-        const left = uses.get(plan)! - 1;
-        uses.set(plan, left);
-        if (left === 0) freed.definition_bytes += bytesOf(plan);
-      }
-    }
-    return freed;
+  roomOf(owner: string, contracts: readonly Sized[]): Freed {
+    const given = Object.entries(amountsOf(new Map(this.#plans.get(owner)), contracts, -1));
+    return Object.fromEntries(given.map(([name, amount]) => [nameOfLimit(name), Math.abs(amount)])) as Freed;
   }
+}
+
+type Sized = Pick<Contract, 'plans' | 'image'>;
+
+/** What contracts of an owner take, or give back. @param known how many have each plan; they are counted there */
+function amountsOf(known: Map<Plan, number>, contracts: readonly Sized[], by: 1 | -1) {
+  const sums = { contracts: by * contracts.length, windowCycles: 0, keyCells: 0, definitionBytes: 0 };
+  for (const { plans, image } of contracts) {
+    const { windowCycles, keyCells } = sizeOf(plans, image.keyed?.maxKeys);
+    sums.windowCycles += by * windowCycles;
+    sums.keyCells += by * keyCells;
+    for (const plan of plans) {
+      const count = (known.get(plan) ?? 0) + by;
+      if (count === (by > 0 ? 1 : 0)) sums.definitionBytes += by * bytesOf(plan);
+      if (count === 0) known.delete(plan);
+      else known.set(plan, count);
+    }
+  }
+  return sums;
+}
+
+export function takenByContract(plan: Plan, maxKeys: number | undefined): Amounts {
+  return { contracts: 1, ...sizeOf([plan], maxKeys), definitionBytes: bytesOf(plan) };
 }
 
 function bytesOf({ definition }: Plan): number {
   return definitionText(definition).length;
 }
 
-type Sized = Pick<Contract, 'plans' | 'image'>;
-type Size = Readonly<Record<'windowCycles' | 'keyCells', number>>;
+type Size = ReturnType<typeof sizeOf>;
 
-function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
+function sizeOf(plans: readonly Plan[], maxKeys: number | undefined) {
   const sum = (sizeOfOne: (plan: Plan) => number) => plans.reduce((all, plan) => all + sizeOfOne(plan), 0);
   return {
     windowCycles: sum(windowCycles),
@@ -270,12 +237,8 @@ function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
   };
 }
 
-export function ofMachine(owner: string): QuotaRequest {
-  return { owner, asked: [['machines', 1]] };
-}
-
-function usedBy(of: (name: keyof Used) => number): Used {
-  return Object.fromEntries(NAMES.map((name) => [name, of(name)])) as unknown as Used;
-}
-
 const NAMES = [...QUOTAS, 'rows', 'recordKib', 'answersKib', 'deletedMachines'] as const;
+
+export function isKept(name: RoomName): name is KeptRoom {
+  return (NAMES as readonly RoomName[]).includes(name);
+}

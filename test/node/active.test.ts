@@ -16,7 +16,7 @@ function watched() {
   const store = new MemoryStore();
   const host = new Host({ clock, store });
   const active = new ActiveMachines(host);
-  host.hostEvents.subscribe((hostEvent) => hostEvent.kind === 'row' && active.take(hostEvent.row));
+  host.durableRows.subscribe((row) => active.take(row));
   const machine = (slug: string, isPublic = true) => {
     host.createMachine({ slug, isPublic });
     return host.createContract(slug, rateLimiter());

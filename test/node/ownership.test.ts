@@ -17,7 +17,7 @@ it('looking at a few machines at a time shows every public one once, by slug, th
         for (const machine of some) host.createMachine({ ...machine, owner: 'other' });
       };
       make(made.slice(0, first));
-      const ownership = new Ownership(host);
+      const ownership = new Ownership(host, { full: () => undefined });
       make(made.slice(first));
       const shown: string[] = [];
       for (let from: string | undefined = ''; from !== undefined; ) {

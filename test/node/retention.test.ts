@@ -12,7 +12,6 @@ import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
-import { Ownership } from '../../src/node/ownership.js';
 import { Retention } from '../../src/node/retention.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
 import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
@@ -114,12 +113,12 @@ it('a record is cut as far as it is signed, and to its length once it is signed 
   const store = new MemoryStore();
   const host = new Host({ clock, store });
   const signer = generateSigner();
-  const usage = new Usage(host, store, new MemoryCredentials(), new Ownership(host), new Bounds(clock, defaultLimits));
+  const usage = new Usage(host, store, new MemoryCredentials(), new Bounds(clock, defaultLimits));
   const sources = { host, store, signer, clock, usage, limits: defaultLimits };
   const retention = new Retention({ ...sources, queue: new CallerQueue(clock), keepRows: KEEP });
   const machine = host.createMachine({ slug: 'm' });
   const contract = host.createContract('m', rateLimiter());
-  host.hostEvents.subscribe((hostEvent) => hostEvent.kind === 'row' && retention.take(hostEvent.row));
+  host.durableRows.subscribe((row) => retention.take(row));
   const move = (times: number) => {
     for (let time = 0; time < times; time += 1)
       host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });

@@ -229,20 +229,20 @@ export function describeRegistry(
     });
 
     it('what an owner has, and may still have, is known, and what all have together', async () => {
-      const { registry } = context;
-      expect((await registry.used(undefined)).own).toBeUndefined();
+      const { registry, usage, bounds } = context;
       const on = await machine('m');
       await contract(on, 30);
       await machine('other', 'bob');
       await registry.changeKeys({ made: key('a') });
-      const { all, own } = await registry.used('ada');
-      expect(all).toMatchObject({ machines: 2, contracts: 1, windowCycles: 30 });
-      expect(own).toMatchObject({
-        used: { machines: 1, contracts: 1, windowCycles: 30, keyCells: 0 },
-        left: { machines: 2, contracts: 3, windowCycles: 70 },
-        keys: 1,
-      });
-      expect((await registry.used('nobody')).own).toMatchObject({ used: { machines: 0 }, keys: 0 });
+      await registry.follow?.();
+      const names = ['machines', 'contracts', 'windowCycles', 'keyCells'] as const;
+      const shown = names.map((name) => [bounds.room(name).all, usage.of('ada', name), usage.of('nobody', name).used]);
+      expect(shown).toMatchObject([
+        [2, { used: 1, left: 2 }, 0],
+        [1, { used: 1, left: 3 }, 0],
+        [30, { used: 30, left: 70 }, 0],
+        [0, { used: 0 }, 0],
+      ]);
     });
 
     it('what a minted owner leaves whose keys have all ended is deleted, and of nobody else', async () => {
@@ -376,9 +376,9 @@ export function describeRegistry(
         const one = await make(within(3, 60));
         expect(await codeOf(change(one, { plan: within(3, 101) }))).toBe('limit_reached');
         await change(one, { plan: within(3, 90) });
-        expect((await context.registry.used('ada')).own?.used.windowCycles).toBe(90);
+        expect(context.usage.of('ada', 'windowCycles').used).toBe(90);
         expect(await context.registry.deleteContract(one, 'key_1')).toMatchObject({ window_cycles: 90 });
-        expect((await context.registry.used('ada')).own?.used.windowCycles).toBe(0);
+        expect(context.usage.of('ada', 'windowCycles').used).toBe(0);
       });
 
       it('a contract may be changed by several at once', async () => {

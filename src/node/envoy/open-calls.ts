@@ -1,4 +1,4 @@
-// Limits incomplete gRPC calls in number and time; rejects unauthenticated ones before reading the message.
+// Limits incomplete gRPC calls in number, as bodies under way, and in time; rejects unauthenticated ones before reading the message.
 //
 //   head ─► may it? ─► open ─► message ─► end ─► handled
 //             └ refused  └ too many, or too long: given up
@@ -11,47 +11,51 @@ import {
 } from '@grpc/grpc-js';
 import type { Subscription } from 'rxjs';
 import { every } from '../../core/time/cycles.js';
+import type { Asking } from '../bounds.js';
 import type { NodeContext } from '../node-context.js';
 
 type Call = Parameters<ServerInterceptor>[1];
 type Refusal = Pick<Parameters<Call['sendStatus']>[0], 'code' | 'details'>;
 
-/** Over all connections. A proxy sends the message with the head: hardly any of its calls is ever seen open. */
-const MOST_OPEN = 4_096;
-
 const LATE: Refusal = {
   code: status.DEADLINE_EXCEEDED,
   details: 'request_timeout: The request was given up. It did not arrive within the time that this node waits.',
 };
-const TOO_MANY: Refusal = {
-  code: status.RESOURCE_EXHAUSTED,
-  details: `node_overloaded: The request was refused. ${MOST_OPEN} others have not come as a whole yet.`,
-};
+
+/** By the head of a call. */
+interface Admission {
+  /** @throws Failure for a call that may not come */
+  callerOf(path: string, metadata: Metadata): Asking['caller'];
+  refusalOf(error: unknown): Refusal;
+}
+
+/** A hundred descriptors of some entries. With the streams it bounds what one connection can make the node keep: 16 MiB. */
+export const MESSAGE_BYTES = 64 << 10;
 
 export class OpenCalls {
-  readonly #context: Pick<NodeContext, 'clock' | 'limits'>;
-  readonly #refusalOf: (path: string, metadata: Metadata) => Refusal | undefined;
+  readonly #context: Pick<NodeContext, 'clock' | 'limits' | 'bounds'>;
+  readonly #admission: Admission;
   readonly #checking: Subscription;
-  /** When each began, oldest first. */
-  readonly #open = new Map<Call, number>();
+  /** Who asks, and since when, oldest first. A proxy sends the message with the head: hardly any of its calls is ever here. */
+  readonly #open = new Map<Call, { readonly asking: Asking; readonly begunMs: number }>();
 
-  /** @param refusalOf decides by the head of a call; undefined: it may come */
-  constructor(
-    context: Pick<NodeContext, 'clock' | 'limits'>,
-    refusalOf: (path: string, metadata: Metadata) => Refusal | undefined,
-  ) {
+  constructor(context: Pick<NodeContext, 'clock' | 'limits' | 'bounds'>, admission: Admission) {
     this.#context = context;
-    this.#refusalOf = refusalOf;
+    this.#admission = admission;
     this.#checking = every(context.clock, context.limits.connectionsCheckMs).subscribe(() => this.#endLate());
   }
 
   readonly interceptor: ServerInterceptor = ({ path }, call) => {
-    const close = () => void this.#open.delete(call);
+    const close = () => this.#close(call);
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
-        const refusal = this.#open.size >= MOST_OPEN ? TOO_MANY : this.#refusalOf(path, metadata);
-        if (refusal !== undefined) return call.sendStatus({ ...refusal, metadata: null });
-        this.#open.set(call, this.#context.clock.monotonicMs());
+        try {
+          this.#begin(call, this.#admission.callerOf(path, metadata));
+        } catch (error) {
+          const { code, details } = this.#admission.refusalOf(error);
+          const isFull = code === status.UNAVAILABLE;
+          return call.sendStatus({ code: isFull ? status.RESOURCE_EXHAUSTED : code, details, metadata: null });
+        }
         next(metadata);
       })
       .withOnReceiveHalfClose((next) => {
@@ -67,12 +71,26 @@ export class OpenCalls {
     this.#checking.unsubscribe();
   }
 
+  /** @throws Failure `node_overloaded` */
+  #begin(call: Call, caller: Asking['caller']): void {
+    const { bounds, clock } = this.#context;
+    const asking = { caller, ip: call.getPeer().replace(/:\d+$/, '') };
+    bounds.take('openBodyBytes', asking, MESSAGE_BYTES);
+    this.#open.set(call, { asking, begunMs: clock.monotonicMs() });
+  }
+
+  #close(call: Call): void {
+    const open = this.#open.get(call);
+    if (open !== undefined) this.#context.bounds.give('openBodyBytes', open.asking, MESSAGE_BYTES);
+    this.#open.delete(call);
+  }
+
   #endLate(): void {
     const { clock, limits } = this.#context;
     const beforeMs = clock.monotonicMs() - limits.requestTimeoutMs;
-    for (const [call, begunMs] of this.#open) {
+    for (const [call, { begunMs }] of this.#open) {
       if (begunMs > beforeMs) return;
-      this.#open.delete(call);
+      this.#close(call);
       call.sendStatus({ ...LATE, metadata: null });
     }
   }

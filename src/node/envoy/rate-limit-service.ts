@@ -24,7 +24,7 @@ import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
 import { Domain } from './domain.js';
 import type { DomainLimits } from './limits-file.js';
-import { OpenCalls } from './open-calls.js';
+import { MESSAGE_BYTES, OpenCalls } from './open-calls.js';
 import {
   ADMITTED,
   type RateLimitRequest,
@@ -42,8 +42,6 @@ interface RateLimitServiceOptions {
   readonly credentials?: ServerCredentials | undefined;
 }
 
-/** A hundred descriptors of some entries. With the streams it bounds what one connection can make the node keep: 16 MiB. */
-const MESSAGE_BYTES = 64 << 10;
 const MOST_STREAMS = 256;
 
 const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService';
@@ -63,7 +61,7 @@ export async function startRateLimitService(
     domains.set(limits.domain, await Domain.deploy(context, limits));
   }
   const service = new Service(context, domains, !isLoopback(host), log);
-  const open = new OpenCalls(context, service.refusalOfHead);
+  const open = new OpenCalls(context, service);
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES,
     'grpc.max_concurrent_streams': MOST_STREAMS,
@@ -120,20 +118,14 @@ class Service {
   }
 
   /** A call that needs a key and has none is refused before its message is read. */
-  readonly refusalOfHead = (path: string, metadata: Metadata) => {
-    if (path !== SHOULD_RATE_LIMIT) return undefined;
-    try {
-      this.#callerOf(metadata);
-      return undefined;
-    } catch (error) {
-      return this.#refusalOf(error);
-    }
-  };
+  callerOf(path: string, metadata: Metadata): Caller | undefined {
+    return path === SHOULD_RATE_LIMIT ? this.#callerOf(metadata) : undefined;
+  }
 
   readonly shouldRateLimit: handleUnaryCall<RateLimitRequest, RateLimitResponse> = (call, answer) => {
     this.#answerTo(call.request, call.metadata).then(
       (response) => answer(null, response),
-      (error) => answer(this.#refusalOf(error)),
+      (error) => answer(this.refusalOf(error)),
     );
   };
 
@@ -176,7 +168,7 @@ class Service {
     this.#log.warn({ domain: domain.slice(0, 256) }, 'no limits for this domain: everything is admitted');
   }
 
-  #refusalOf(error: unknown): { code: status; details: string } {
+  refusalOf(error: unknown): { code: status; details: string } {
     if (!(error instanceof Failure)) {
       this.#log.error({ err: error }, 'internal error');
       return { code: status.INTERNAL, details: 'Internal error of the node' };

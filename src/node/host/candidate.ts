@@ -3,12 +3,11 @@ import { carried, carryOver } from '../../core/limiter/carry-over.js';
 import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { copyOf } from '../../core/limiter/rule/rule.js';
-import { FifoQueue } from '../../core/math/fifo-queue.js';
 import { CandidateComparison } from './candidate-comparison.js';
 import { Contract } from './contract.js';
-import type { HostContext } from './host-context.js';
+import { detachedContext, type HostContext } from './host-context.js';
 import type { Convert, Keys } from './keys.js';
-import { Chain, Ledger } from './ledger.js';
+import { Chain } from './ledger.js';
 import type { Steps } from './steps.js';
 
 interface Source {
@@ -45,10 +44,9 @@ export function* beginCandidate(
 /** A context whose writes are discarded. */
 function apart(context: HostContext): HostContext {
   const { clock, wakes, claimMemory, actors } = context;
-  const store = { append() {}, putState() {}, deleteKey() {}, commit: (settled: () => void) => settled() };
   return {
-    ...{ clock, wakes, claimMemory, actors, store, changed: new FifoQueue() },
-    ledger: new Ledger(clock, store),
+    ...detachedContext(clock, wakes, () => {}),
+    ...{ claimMemory, actors },
     get busyMs() {
       return context.busyMs;
     },

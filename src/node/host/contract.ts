@@ -367,13 +367,13 @@ export class Contract implements GateHead {
   #fail(error: unknown, key?: ContractKey): unknown {
     if (error instanceof Failure) return error;
     const failure = contractFailed(this, error);
-    const { wakes, ledger } = this.#context;
+    const { wakes, ledger, onFailed } = this.#context;
     if (key !== undefined) this.keys?.fail(key, failure);
     else {
       this.stop(failure);
       wakes.cancel(this);
     }
-    ledger.announce({ kind: 'contract_failed', failure });
+    onFailed?.(failure);
     ledger.commit();
     return failure;
   }

@@ -1,7 +1,7 @@
 // Live machines and contracts: takes events and cycles, returns decisions, appends rows, publishes what happened.
 //
 //   event ─► contract ─► gate ─► decision
-//                          └─ may move ─► operator ─► row ─► store ─► durable ─► host events
+//                          └─ may move ─► operator ─► row ─► store ─► durable ─► published
 
 import { type Observable, Subject } from 'rxjs';
 import { adaptedImage } from '../../core/limiter/carry-over.js';
@@ -11,6 +11,7 @@ import type { Plan } from '../../core/limiter/plan.js';
 import { planContract } from '../../core/limiter/validate.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';
 import type { AuditEntry, AuditRow } from '../../core/record/row.js';
+import { digestOf } from '../../core/schema/canonical.js';
 import { Failure } from '../../core/schema/failure.js';
 import { hexOf, sha256 } from '../../core/schema/sha256.js';
 import type { Clock } from '../../core/time/clock.js';
@@ -22,7 +23,7 @@ import { type Changed, type ContractChange, changeContract, relearn } from './co
 import { contractNotFound, type Move } from './contract-failures.js';
 import type { HostContext } from './host-context.js';
 import { keyedFields } from './keys.js';
-import { type AdminNote, type HostEvent, Ledger } from './ledger.js';
+import { type AdminNote, Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
 import { SharedPlans } from './shared-plans.js';
 import { finish, type Steps } from './steps.js';
@@ -35,6 +36,7 @@ interface HostOptions {
   readonly holdClock?: (newestCycle: number) => void;
   /** Throws if there is no memory for another key. Default: never throws. */
   readonly claimMemory?: () => void;
+  readonly onFailed?: HostContext['onFailed'];
 }
 
 export interface NewMachine {
@@ -68,22 +70,21 @@ export class Host {
   readonly machines = new Map<string, Machine>();
   readonly contracts = new Map<string, Contract>();
   readonly keyed = new Set<Contract>();
-  /** Rows and failed contracts, each once it is durable. */
-  readonly hostEvents: Observable<HostEvent>;
+  readonly durableRows: Observable<AuditRow>;
   readonly #clock: Clock;
   readonly #store: Store;
   readonly #ledger: Ledger;
-  readonly #claimMemory: HostOptions['claimMemory'];
+  readonly #ofContracts: Pick<HostOptions, 'claimMemory' | 'onFailed'>;
   readonly #actors = new ContractActors();
   readonly #plans = new SharedPlans();
   #changes = new Subject<HostChange>();
 
-  constructor({ clock, store, holdClock, claimMemory }: HostOptions) {
+  constructor({ clock, store, holdClock, ...ofContracts }: HostOptions) {
     this.#clock = clock;
     this.#store = store;
     this.#ledger = new Ledger(clock, store);
-    this.hostEvents = this.#ledger.hostEvents;
-    this.#claimMemory = claimMemory;
+    this.durableRows = this.#ledger.durableRows;
+    this.#ofContracts = ofContracts;
     this.#revive(holdClock);
   }
 
@@ -133,7 +134,7 @@ export class Host {
       kind: 'contract_created',
       contract_id: id,
       to: contract.state,
-      definition_digest: this.#plans.digestOf(plan),
+      definition_digest: digestOf(plan.definition),
       ...keyedFields(keyed),
       ...(name === undefined ? {} : { name }),
       cause: 'manual',
@@ -192,7 +193,8 @@ export class Host {
   #newContext(): HostContext {
     const clock = this.#clock;
     return {
-      ...{ clock, ledger: this.#ledger, store: this.#store, claimMemory: this.#claimMemory },
+      ...{ clock, ledger: this.#ledger, store: this.#store },
+      ...this.#ofContracts,
       actors: this.#actors,
       ...{ wakes: new Wakes(clock), changed: new FifoQueue(), busyMs: undefined },
     };

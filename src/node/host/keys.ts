@@ -214,17 +214,13 @@ export class Keys {
     return undefined;
   }
 
-  *states(): Generator<readonly [saved: ContractState, isStored: boolean]> {
-    for (const key of this.#keys.values()) yield [this.saved(key), !key.isDirty];
-  }
-
   /** Restores the converted keys of `source`; the others start anew. @returns keys, with `isStored` */
   *restoreFrom(source: Keys, convert: Convert): Steps<(readonly [key: ContractKey, isStored: boolean])[]> {
     const restored: (readonly [ContractKey, boolean])[] = [];
-    for (const [{ id, key, ...gate }, isStored] of source.states()) {
+    for (const one of source.all()) {
+      const { id, key, ...gate } = source.saved(one);
       const converted = convert(gate);
-      if (converted !== undefined)
-        restored.push([this.restore({ id, ...(key === undefined ? {} : { key }), ...converted }), isStored]);
+      if (converted !== undefined) restored.push([this.restore({ id, key, ...converted }), !one.isDirty]);
       yield;
     }
     return restored;

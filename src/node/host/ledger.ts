@@ -1,6 +1,6 @@
-// The way from a host to its observers: written, made durable, then published, in order.
+// The way of rows from a host to its observers: written, made durable, then published, in order.
 //
-//   row ─► store ─ commit ─► durable ─► host events
+//   row ─► store ─ commit ─► durable ─► published
 //
 // Nothing is published before it is durable. After a failed commit nothing more is written.
 import { type Observable, Subject } from 'rxjs';
@@ -10,10 +10,6 @@ import { assert, type Failure } from '../../core/schema/failure.js';
 import type { Clock } from '../../core/time/clock.js';
 import { instantIn } from '../../core/time/cycle.js';
 import type { Store } from '../store/store.js';
-
-export type HostEvent =
-  | { readonly kind: 'row'; readonly row: AuditRow }
-  | { readonly kind: 'contract_failed'; readonly failure: Failure };
 
 export type AdminNote = Pick<
   AuditEntry,
@@ -37,17 +33,17 @@ export class Chain {
 }
 
 export class Ledger {
-  readonly hostEvents: Observable<HostEvent>;
+  readonly durableRows: Observable<AuditRow>;
   failure: Failure | undefined;
-  readonly #published = new Subject<HostEvent>();
+  readonly #published = new Subject<AuditRow>();
   readonly #clock: Clock;
   readonly #store: Pick<Store, 'append' | 'commit'>;
-  #outbox: { readonly hostEvent: HostEvent; readonly chain: Chain | undefined }[] = [];
+  #outbox: { readonly row: AuditRow; readonly chain: Chain }[] = [];
 
   constructor(clock: Clock, store: Pick<Store, 'append' | 'commit'>) {
     this.#clock = clock;
     this.#store = store;
-    this.hostEvents = this.#published.asObservable();
+    this.durableRows = this.#published.asObservable();
   }
 
   /**
@@ -70,12 +66,8 @@ export class Ledger {
     chain.head = { seq: row.seq, hash: row.hash };
     chain.last = row;
     chain.end = row;
-    this.#outbox.push({ hostEvent: { kind: 'row', row }, chain });
+    this.#outbox.push({ row, chain });
     return row;
-  }
-
-  announce(hostEvent: Exclude<HostEvent, { kind: 'row' }>): void {
-    this.#outbox.push({ hostEvent, chain: undefined });
   }
 
   /** `settled` is called after publication. */
@@ -85,9 +77,9 @@ export class Ledger {
     this.#store.commit((failure) => {
       if (failure !== undefined) this.failure ??= failure;
       else {
-        for (const { hostEvent, chain } of batch) {
-          if (chain !== undefined && hostEvent.kind === 'row') chain.durableSeq = hostEvent.row.seq;
-          this.#published.next(hostEvent);
+        for (const { row, chain } of batch) {
+          chain.durableSeq = row.seq;
+          this.#published.next(row);
         }
       }
       settled?.(failure);

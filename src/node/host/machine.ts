@@ -49,3 +49,8 @@ export function nameTaken(slug: string, name: string): Failure {
 export function slugTaken(slug: string): Failure {
   return new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
 }
+
+/** Slugs that would hide routes below /api/chain, or that are the node's own. */
+export function isReserved(slug: string): boolean {
+  return slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
+}

@@ -2,7 +2,6 @@
 import type { ContractDefinition } from '../../core/limiter/definition.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { planContract } from '../../core/limiter/validate.js';
-import { digestOf } from '../../core/schema/canonical.js';
 import { definitionText } from '../store/store.js';
 
 export class SharedPlans {
@@ -11,9 +10,6 @@ export class SharedPlans {
   readonly #collected = new FinalizationRegistry<string>((text) => {
     if (this.#byText.get(text)?.deref() === undefined) this.#byText.delete(text);
   });
-  readonly #digests = new WeakMap<Plan, string>();
-  /** Fast path: a store returns the same object for contracts with one definition. */
-  readonly #byDefinition = new WeakMap<ContractDefinition, Plan>();
 
   of(plan: Plan): Plan {
     const text = definitionText(plan.definition);
@@ -25,16 +21,6 @@ export class SharedPlans {
   }
 
   ofStored(definition: ContractDefinition): Plan {
-    const known = this.#byDefinition.get(definition);
-    if (known !== undefined) return known;
-    const plan = this.of(planContract(definition));
-    this.#byDefinition.set(definition, plan);
-    return plan;
-  }
-
-  digestOf(plan: Plan): string {
-    const digest = this.#digests.get(plan) ?? digestOf(plan.definition);
-    this.#digests.set(plan, digest);
-    return digest;
+    return this.#byText.get(definitionText(definition))?.deref() ?? this.of(planContract(definition));
   }
 }

@@ -17,7 +17,7 @@ import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 
 /** Fields of a machine that change when something comes or goes. */
-const STAMP = ['image', 'contracts', 'changed', 'removed', 'end'] as const;
+const STAMP: readonly string[] = ['image', 'contracts', 'changed', 'removed', 'end'];
 
 const PAGE = 1_000;
 const LOG_LENGTH = 10_000;
@@ -26,6 +26,8 @@ const REMOVED_KNOWN_MS = String(366 * 86_400_000);
 
 /** Full refresh interval in ms, to recover trimmed or unreadable entries. */
 const RELOAD_MS = 60_000;
+
+type Fields = ReadonlyMap<string, string>;
 
 type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
 
@@ -36,8 +38,10 @@ export class Directory {
   onMachine: (machine: Machine, bytes: number) => void = () => {};
   readonly deleted = new Set<Machine>();
   #host: Host | undefined;
-  readonly #stamps = new Map<string, string>();
+  readonly #stamps = new Map<string, Fields>();
   readonly #removed = new Map<string, number>();
+  /** How many contracts were ever made on a machine, as far as they are known here. */
+  readonly #learned = new Map<string, number>();
   readonly #refreshing = new Map<string, Promise<void>>();
   #last = '0-0';
   #following: Promise<void> | undefined;
@@ -154,19 +158,35 @@ export class Directory {
     this.deleted.delete(machine);
     this.#stamps.delete(slug);
     this.#removed.delete(slug);
+    this.#learned.delete(slug);
     return true;
   }
 
   async #catchUp(slug: string): Promise<void> {
-    const prefix = prefixOf(slug);
-    const values = await this.connection.command<(string | null)[]>('HMGET', `${prefix}m:${slug}`, ...STAMP);
-    if (stampOf(values) !== this.#stamps.get(slug)) await this.learn(slug);
+    if (!isSame(this.#stamps.get(slug), await this.#values(slug, STAMP))) await this.learn(slug);
+  }
+
+  async #values(slug: string, names: readonly string[]): Promise<Fields> {
+    const asked = ['HMGET', `${prefixOf(slug)}m:${slug}`, ...names];
+    const values = await this.connection.command<(string | null)[]>(...asked);
+    return new Map(names.flatMap((name, index) => (values[index] == null ? [] : [[name, values[index]]])));
+  }
+
+  /** All fields of a machine; if only further contracts have come, without those of earlier ones: there may be thousands. */
+  async #fieldsOf(slug: string): Promise<Fields> {
+    const all = async () => fieldsIn(await this.connection.command('HGETALL', `${prefixOf(slug)}m:${slug}`));
+    const known = this.#stamps.get(slug);
+    if (known === undefined) return all();
+    const now = await this.#values(slug, [...STAMP, 'seq', 'hash']);
+    const [from, to] = [this.#learned.get(slug) ?? 0, contractsIn(now)];
+    const isGrown = isSame(new Map(known).set('contracts', String(to)), now);
+    if (!isGrown || to <= from || to > from + PAGE) return all();
+    const further = Array.from({ length: to - from }, (_, n) => `c:${String(from + 1 + n).padStart(8, '0')}`);
+    return new Map([...now, ...(await this.#values(slug, further))]);
   }
 
   async learn(slug: string): Promise<void> {
-    const prefix = prefixOf(slug);
-    const reply = await this.connection.command('HGETALL', `${prefix}m:${slug}`);
-    const fields = fieldsIn(reply);
+    const fields = await this.#fieldsOf(slug);
     const host = this.#host;
     if (host === undefined) return;
     const text = fields.get('image');
@@ -180,9 +200,10 @@ export class Directory {
     const contracts = [...fields].filter(([name]) => name.startsWith('c:')).sort(([a], [b]) => (a < b ? -1 : 1));
     const images = end === undefined ? contracts.map(([, json]) => JSON.parse(json) as ContractImage) : [];
     const head = { seq: Number(fields.get('seq')), hash: fields.get('hash')! };
-    this.#stamps.set(slug, stampOf(STAMP.map((name) => fields.get(name) ?? null)));
+    this.#stamps.set(slug, new Map([...fields].filter(([name]) => STAMP.includes(name))));
     const known = host.machines.get(slug);
     const machine = host.learn(image, images, head, end);
+    this.#learned.set(slug, contractsIn(fields));
     // Contracts that Redis has lost are missing, too: only deleted ones are dropped.
     const removed = Number(fields.get('removed') ?? 0);
     if (removed > (this.#removed.get(slug) ?? 0)) {
@@ -304,8 +325,12 @@ function nameOf(slug: string): string {
   return `the machine ${JSON.stringify(slug)}`;
 }
 
-function stampOf(values: readonly (string | null)[]): string {
-  return values.map((value) => value ?? '').join('\n');
+function contractsIn(fields: Fields): number {
+  return Number(fields.get('contracts') ?? 0);
+}
+
+function isSame(before: Fields | undefined, now: Fields): boolean {
+  return before !== undefined && STAMP.every((name) => before.get(name) === now.get(name));
 }
 
 /** Reads unix ms and the cycle. */

@@ -7,15 +7,14 @@
 // The rows of the gate become entries in the same step as the state is written, and are linked later.
 import { adaptedImage } from '../../core/limiter/carry-over.js';
 import { spanCycles } from '../../core/limiter/plan.js';
-import { FifoQueue } from '../../core/math/fifo-queue.js';
 import type { AuditRow } from '../../core/record/row.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { Clock } from '../../core/time/clock.js';
 import { cycleOf } from '../../core/time/cycle.js';
 import { Contract } from '../host/contract.js';
 import { tooManyKeys } from '../host/contract-failures.js';
-import type { HostContext } from '../host/host-context.js';
-import { Chain, Ledger } from '../host/ledger.js';
+import { detachedContext } from '../host/host-context.js';
+import { Chain } from '../host/ledger.js';
 import { Wakes } from '../host/wakes.js';
 import { decodeState, encodeState } from '../store/state-codec.js';
 import type { ContractState } from '../store/store.js';
@@ -148,20 +147,9 @@ export class GateTransactions {
     const rows: AuditRow[] = [];
     const { cycleMs, agenda } = this.#clock;
     const clock: Clock = { cycleMs, agenda, now: () => nowMs, cycle: () => cycleOf(nowMs, cycleMs) };
-    const store = {
-      append: (row: AuditRow) => void rows.push(row),
-      putState() {},
-      deleteKey() {},
-      commit: (settled: () => void) => settled(),
-    };
     const wakes = new Wakes(clock);
     wakes.hold();
-    const context: HostContext = {
-      ...{ clock, store, wakes },
-      ledger: new Ledger(clock, store),
-      changed: new FifoQueue(),
-      busyMs: nowMs,
-    };
+    const context = { ...detachedContext(clock, wakes, (row) => rows.push(row)), busyMs: nowMs };
     const cycle =
       saved?.windows[0]?.cycle ?? (saved === undefined ? cycleOf(nowMs, cycleMs) : image.image.createdCycle);
     return { contract: new Contract(image.image, plan, new Chain(machine.slug), cycle, context, saved, name), rows };

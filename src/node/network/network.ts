@@ -7,12 +7,12 @@
 // The host of this process only knows what exists: nothing counts in it, and nothing wakes.
 import { Subject } from 'rxjs';
 import { KeyRing } from '../../core/record/key-ring.js';
+import type { AuditRow } from '../../core/record/row.js';
 import { publicKeyFrom } from '../../core/record/signing.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { WallClock } from '../../core/time/wall.js';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
-import type { HostEvent } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
 import type { NodeOfMany } from '../registry/registry.js';
 import type { HeadMark } from '../store/head-mark.js';
@@ -39,7 +39,7 @@ interface NetworkOptions extends NodeOfMany {
 export class Network {
   readonly connection: RedisConnection;
   readonly directory: Directory;
-  readonly hostEvents = new Subject<HostEvent>();
+  readonly durableRows = new Subject<AuditRow>();
   readonly presence: Presence;
   readonly turns: MakingTurns;
   readonly entries: Entries;
@@ -142,7 +142,7 @@ export class Network {
       machine.head = { seq, hash };
       machine.durableSeq = seq;
       if (kind === 'machine_deleted' && machine.deletedMs !== undefined) machine.end = row;
-      this.hostEvents.next({ kind: 'row', row });
+      this.durableRows.next(row);
     }
     return rows.length;
   }

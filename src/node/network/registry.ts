@@ -11,7 +11,6 @@ import { Contract } from '../host/contract.js';
 import { type Changed, type ContractChange, changeRow, plansAfter } from '../host/contract-change.js';
 import type { ContractOptions, NewMachine } from '../host/host.js';
 import { keyedFields } from '../host/keys.js';
-import type { HostEvent } from '../host/ledger.js';
 import { type Machine, nameTaken, slugTaken } from '../host/machine.js';
 import { deleted } from '../ownership.js';
 import {
@@ -25,7 +24,7 @@ import {
 import type { Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import type { ContractImage, MachineImage } from '../store/store.js';
-import { type InUse, ofMachine, type QuotaRequest } from '../usage.js';
+import { type Amounts, takenByContract } from '../usage.js';
 import { asStored, type KeptChange, movedMeanwhile, plannedChange } from './contract-change.js';
 import { lost, stateText } from './gate-transactions.js';
 import { plainPlan } from './plain-plan.js';
@@ -40,14 +39,14 @@ const SWEPT_AT_ONCE = 500;
 
 export class NetworkRegistry implements Registry {
   readonly place = 'network';
-  readonly hostEvents: Observable<HostEvent>;
+  readonly durableRows: Observable<AuditRow>;
   readonly #context: NetworkRegistryContext;
   readonly #upkeep: Upkeep;
 
   constructor(context: NetworkRegistryContext) {
     this.#context = context;
     const { network, host } = context;
-    this.hostEvents = network.hostEvents;
+    this.durableRows = network.durableRows;
     network.directory.credentials.onKey = context.onKey;
     this.#upkeep = new Upkeep(context, this);
     network.directory.onMachine = (machine, bytes) =>
@@ -72,7 +71,7 @@ export class NetworkRegistry implements Registry {
       await directory.announce(slug);
       return number;
     };
-    const number = await this.#within(by === undefined ? undefined : ofMachine(owner), slug, make);
+    const number = await this.#within(owner, by === undefined ? undefined : { machines: 1 }, slug, make);
     if (number > 0) await entries.linked(slug, number);
     await directory.learn(slug);
     if (number === 0) throw slugTaken(slug);
@@ -80,11 +79,9 @@ export class NetworkRegistry implements Registry {
   }
 
   async createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract> {
-    const { network, usage } = this.#context;
-    const { directory, entries } = network;
-    const { slug } = machine;
-    const wanted =
-      options.by === undefined ? undefined : usage.ofContract(machine.image.owner, plan, options.keyed?.maxKeys);
+    const { directory, entries } = this.#context.network;
+    const { slug, image } = machine;
+    const wanted = options.by === undefined ? undefined : takenByContract(plan, options.keyed?.maxKeys);
     const id = randomBytes(8).toString('hex');
     const args = this.#contractArgs(id, machine, plan, options);
     const make = async (untilMs?: number) => {
@@ -92,7 +89,7 @@ export class NetworkRegistry implements Registry {
       if (number > 0) await directory.announce(slug);
       return number;
     };
-    const number = await this.#within(wanted, slug, make);
+    const number = await this.#within(image.owner, wanted, slug, make);
     if (number === -1) throw nameTaken(slug, options.name ?? '');
     if (number === 0) throw await this.#whyNot(slug, machineLost(slug));
     await entries.linked(slug, number);
@@ -137,7 +134,7 @@ export class NetworkRegistry implements Registry {
     const { slug, image: owned } = host.machine(contract.machine.slug);
     const planned = plannedChange(contract, change);
     if (planned.changes.length === 0) return { number: 0, planned };
-    usage.refuse(usage.ofChange(owned.owner, contract, plansAfter(contract, change)), this.place);
+    usage.refuseChange(owned.owner, contract, plansAfter(contract, change), this.place);
     for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
       const args = await this.#changeArgs(contract, planned, change);
       const number = await network.entries.made('change', slug, args, untilMs);
@@ -235,11 +232,6 @@ export class NetworkRegistry implements Registry {
     return undefined;
   }
 
-  async used(owner: string | undefined): Promise<InUse> {
-    await this.follow();
-    return this.#context.usage.inUse(owner);
-  }
-
   nodes(): Promise<readonly NodeShown[]> {
     return this.#context.network.presence.nodes();
   }
@@ -303,14 +295,15 @@ export class NetworkRegistry implements Registry {
   }
 
   #within(
-    wanted: QuotaRequest | undefined,
+    owner: string,
+    wanted: Amounts | undefined,
     slug: string,
     make: (untilMs?: number) => Promise<number>,
   ): Promise<number> {
     if (wanted === undefined) return make();
     const { network, usage } = this.#context;
     return network.turns.of(slug, (untilMs) => {
-      usage.refuse(wanted, this.place);
+      usage.refuse(owner, wanted, this.place);
       return make(untilMs);
     });
   }

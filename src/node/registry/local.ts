@@ -5,24 +5,23 @@ import type { AuditRow } from '../../core/record/row.js';
 import type { Contract } from '../host/contract.js';
 import { type Changed, type ContractChange, plansAfter } from '../host/contract-change.js';
 import type { ContractOptions, NewMachine } from '../host/host.js';
-import type { HostEvent } from '../host/ledger.js';
 import { type Machine, slugTaken } from '../host/machine.js';
 import { contractOf, deleted } from '../ownership.js';
 import { type LocalRegistryContext, Retention } from '../retention.js';
 import type { Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
-import { type InUse, ofMachine } from '../usage.js';
+import { takenByContract } from '../usage.js';
 import { type KeyChange, keyLimitReached, keyMachineOf, keySlugOf, type NodeShown, type Registry } from './registry.js';
 
 export class LocalRegistry implements Registry {
   readonly place = 'node';
-  readonly hostEvents: Observable<HostEvent>;
+  readonly durableRows: Observable<AuditRow>;
   readonly #context: LocalRegistryContext;
   readonly #retention: Retention;
 
   constructor(context: LocalRegistryContext) {
     this.#context = context;
-    this.hostEvents = context.host.hostEvents;
+    this.durableRows = context.host.durableRows;
     this.#retention = new Retention(context);
   }
 
@@ -30,7 +29,7 @@ export class LocalRegistry implements Registry {
     const { host, usage, durability } = this.#context;
     if (host.failure !== undefined) throw host.failure;
     if (this.#retention.isRemoving(asked.slug)) throw slugTaken(asked.slug);
-    if (asked.by !== undefined) usage.refuse(ofMachine(asked.owner ?? ''), this.place);
+    if (asked.by !== undefined) usage.refuse(asked.owner ?? '', { machines: 1 }, this.place);
     const machine = host.createMachine(asked);
     await durability.commit();
     return machine;
@@ -41,7 +40,7 @@ export class LocalRegistry implements Registry {
     const contract = await work.once(machine, () => {
       if (machine.deletedMs !== undefined) throw deleted(machine);
       const { owner } = machine.image;
-      if (options.by !== undefined) usage.refuse(usage.ofContract(owner, plan, options.keyed?.maxKeys), this.place);
+      if (options.by !== undefined) usage.refuse(owner, takenByContract(plan, options.keyed?.maxKeys), this.place);
       return host.createPlanned(machine.slug, plan, options);
     });
     await durability.commit();
@@ -59,7 +58,7 @@ export class LocalRegistry implements Registry {
   *#change(machine: Machine, contract: Contract, change: ContractChange) {
     const { host, usage } = this.#context;
     contractOf(host, machine, contract.id);
-    usage.refuse(usage.ofChange(machine.image.owner, contract, plansAfter(contract, change)), this.place);
+    usage.refuseChange(machine.image.owner, contract, plansAfter(contract, change), this.place);
     return yield* host.changeContract(contract, change);
   }
 
@@ -125,10 +124,6 @@ export class LocalRegistry implements Registry {
     });
     await durability.commit();
     return freed;
-  }
-
-  used(owner: string | undefined): InUse {
-    return this.#context.usage.inUse(owner);
   }
 
   nodes(): readonly NodeShown[] {

@@ -16,14 +16,14 @@ import type { Counting } from '../counting/counting.js';
 import type { Contract } from '../host/contract.js';
 import type { Changed, ContractChange } from '../host/contract-change.js';
 import type { ContractOptions, Host, NewMachine } from '../host/host.js';
-import type { AdminNote, HostEvent } from '../host/ledger.js';
+import type { AdminNote } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
 import type { Limits } from '../limits.js';
 import type { Ownership } from '../ownership.js';
 import type { Credentials, Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import { definitionText, type RecordReader } from '../store/store.js';
-import type { Freed, InUse, Usage } from '../usage.js';
+import type { Freed, Usage } from '../usage.js';
 
 export interface KeyChange {
   readonly made?: Key;
@@ -70,12 +70,10 @@ export interface Registry {
   openSession(session: Session): Promise<void>;
   endSession(hash: string): Promise<void>;
   purgeExpired(): void;
-  /** @throws Failure `store_away` */
-  used(owner: string | undefined): InUse | Promise<InUse>;
   /** All nodes, running ones first; none for a single node. @throws Failure `store_away` */
   nodes(): readonly NodeShown[] | Promise<readonly NodeShown[]>;
-  /** Durable rows, whichever node has written them. */
-  readonly hostEvents: Observable<HostEvent>;
+  /** Whichever node has written them. */
+  readonly durableRows: Observable<AuditRow>;
   take(row: AuditRow): void;
   /** The periodic work of the registry. @throws Failure of the store */
   tick(cycle: number): Promise<void>;

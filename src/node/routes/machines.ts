@@ -2,8 +2,7 @@
 import * as api from '../../api/machines.js';
 import { MOST_SORTED } from '../../api/shapes.js';
 import { assert, Failure } from '../../core/schema/failure.js';
-import type { Machine } from '../host/machine.js';
-import { isReserved } from '../ownership.js';
+import { isReserved, type Machine } from '../host/machine.js';
 import { sourceOf } from '../request-source.js';
 import { forAdmins, forComputation, forReaders, route } from '../route.js';
 import { CONTRACTS_SHOWN, machineState, machineSummary, machineView, shortView } from '../views.js';

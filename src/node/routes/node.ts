@@ -8,6 +8,7 @@ import { overloaded } from '../overload.js';
 import { draining, JSON_TYPE } from '../problem.js';
 import { ofOwner } from '../request-source.js';
 import { forAnyone, forComputation, forOwners, forSupervisors, route } from '../route.js';
+import { isKept } from '../usage.js';
 
 const listEndpoints = route(api.listEndpoints, forAnyone, {
   summary: 'Lists every route of this node.',
@@ -56,24 +57,24 @@ const forAnyKey = { auth: 'public_or_owner', scope: 'any', tier: 'public' } as c
 const listLimits = route(api.listLimits, forAnyKey, {
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   errors: ['store_away'],
-  async handle({ limits, bounds, registry }, { caller }) {
+  async handle({ limits, bounds, registry, usage, credentials }, { caller }) {
     const owner = caller?.owner;
     const { place } = registry;
-    const { all, own } = await registry.used(owner);
+    await registry.follow?.();
     const room = (name: RoomName) => {
       const level = bounds.room(name);
       const { perOwner: most, onNode: on_node } = limits[name];
+      const free_on_node = Math.max(0, on_node - Math.ceil(level.all));
       // What a network counts over all nodes.
-      const isKept = name in all;
-      const taken = Math.ceil(isKept ? all[name as keyof typeof all] : level.all);
-      const free_on_node = Math.max(0, on_node - taken);
-      const refused = bounds.refusals(name);
-      const shown = { per: isKept ? place : 'node', most, on_node, free_on_node, refused } as const;
-      const isOfAddresses = name === 'sockets' || name === 'watchedContracts';
-      if (owner === undefined || own === undefined || isOfAddresses) return shown;
-      const used = Math.ceil(isKept ? own.used[name as keyof typeof all] : level.of(ofOwner(owner)));
-      const left = isKept ? own.left[name as keyof typeof all] : Math.max(0, Math.min(most - used, free_on_node));
-      return { ...shown, used, left };
+      const per = isKept(name) ? place : 'node';
+      const shown = { per, most, on_node, free_on_node, refused: bounds.refusals(name) } as const;
+      if (owner === undefined || name === 'sockets' || name === 'watchedContracts') return shown;
+      if (isKept(name)) {
+        const { used, left } = usage.of(owner, name);
+        return { ...shown, used: Math.ceil(used), left };
+      }
+      const used = level.of(ofOwner(owner));
+      return { ...shown, used, left: Math.max(0, Math.min(most - used, free_on_node)) };
     };
     const rate = (name: RateName) => {
       const { threshold, onNode: on_node } = limits[name];
@@ -89,7 +90,8 @@ const listLimits = route(api.listLimits, forAnyKey, {
         refused: bounds.refusals(name),
       } as const;
     };
-    const keys = { per: place, most: limits.keysPerOwner, ...(own !== undefined && { used: own.keys }) };
+    const used = owner === undefined ? {} : { used: credentials.countKeys(owner) };
+    const keys = { per: place, most: limits.keysPerOwner, ...used };
     return {
       ok: true as const,
       ...shown(Object.keys(ROOMS) as RoomName[], room),
@@ -100,7 +102,6 @@ const listLimits = route(api.listLimits, forAnyKey, {
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
-        streams_per_machine: limits.readersPerMachine,
         stream_contracts: limits.watchedContractsPerStream,
         stream_bytes: limits.readerBytes,
       },

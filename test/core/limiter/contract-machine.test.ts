@@ -12,8 +12,9 @@ import type { ContractEmitted } from '../../../src/core/limiter/guards.js';
 import { rateLimiter, rateLimiterMachine } from '../../../src/core/limiter/rate-limiter.js';
 import { contractDiagram } from '../../../src/core/limiter/state-diagram.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
+import type { AuditRow } from '../../../src/core/record/row.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
-import { Chain, type HostEvent, Ledger } from '../../../src/node/host/ledger.js';
+import { Chain, Ledger } from '../../../src/node/host/ledger.js';
 import { recordTransition } from '../../../src/node/host/transition-row.js';
 import { MemoryStore } from '../../../src/node/store/memory.js';
 import { tries } from '../../draws.js';
@@ -106,8 +107,8 @@ function seenOf(
   store.putMachine({ slug: 'm', owner: '', isPublic: false, displayName: 'm', createdCycle: 0 });
   const ledger = new Ledger(new VirtualClock(0, 777), store);
   const machine = new Chain('m');
-  const seen: HostEvent[] = [];
-  ledger.hostEvents.subscribe((one) => seen.push(one));
+  const seen: AuditRow[] = [];
+  ledger.durableRows.subscribe((one) => seen.push(one));
   const gate = new Gate(plan, {
     cycle: 0,
     cycleMs: 777,

@@ -27,10 +27,9 @@ function run(spec: ClientSpec, instants: readonly number[]) {
     },
   });
   const population = populationOf([spec], transport, clock);
-  host.hostEvents.subscribe((hostEvent) => {
-    if (hostEvent.kind !== 'row') return;
-    for (const event of hostEvent.row.emitted) {
-      told.push(`${hostEvent.row.cycle} ${event} at ${hostEvent.row.inputs?.S}`);
+  host.durableRows.subscribe(({ cycle, emitted, inputs }) => {
+    for (const event of emitted) {
+      told.push(`${cycle} ${event} at ${inputs?.S}`);
       population.moved(0, event === 'rate_restored');
     }
   });

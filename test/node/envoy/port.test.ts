@@ -68,13 +68,15 @@ it('a call that does not come as a whole is given up in the time that a request 
   session.destroy();
 });
 
-it('a connection has some calls at a time, and all together may leave no more than some thousand open', async () => {
+it('a connection has some calls at a time, and an address has a thousand open, as bodies under way', async () => {
   node = await startRunning({ door: anyPort });
   const first = await begun(node.doorAddress!, 1);
   const each = first.session.remoteSettings.maxConcurrentStreams!;
   expect(each).toBe(256);
-  const others = await inTurn(Array(16).keys(), () => begun(node!.doorAddress!, each));
+  const others = await inTurn(Array(5).keys(), () => begun(node!.doorAddress!, each));
   expect(await Promise.any(others.flatMap(({ statuses }) => statuses))).toBe(status.RESOURCE_EXHAUSTED);
+  const { most, refused } = (await node.ask('GET', '/api/limits')).body.open_body_bytes;
+  expect([most / (64 << 10), refused > 0]).toEqual([1_024, true]);
   for (const { session } of [first, ...others]) session.destroy();
 });
 

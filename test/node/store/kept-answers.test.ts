@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MemoryAnswers } from '../../../src/node/store/memory-answers.js';
+import { MemoryAnswers } from '../../../src/node/store/memory.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { describeKeptAnswers } from '../../suite/kept-answers.js';
 import { storesOfFile } from './opened.js';
