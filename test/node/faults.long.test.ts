@@ -45,7 +45,6 @@ describe.skipIf(!canMount)(
       expect(await node.stop()).toBe(0);
       const again = await serve(['--data', data]);
       const later = await recordOf(owner.at(again));
-      await again.stop();
       expect([later.valid, later.rows]).toEqual([true, record.rows + 1]);
     });
 
@@ -70,7 +69,6 @@ it('a node halted for more than ten cycles passes each: a gate opens in the very
   node.child.kill('SIGCONT');
   const { body } = await owner.get(`/api/chain/edge/contracts/${contract}`);
   const clock = await owner.get('/api/clock');
-  await node.stop();
   const moves = body.contract.last_transitions.map(({ cycle, to }: { cycle: number; to: string }) => [
     to,
     cycle - burst.body.cycle,
@@ -115,7 +113,6 @@ it('a killed node whose log is gone names the missing rows, and starts only if i
   const record = await recordOf(owner.at(again));
   const last = (await owner.at(again).rows('edge')).at(-1);
   const { lost } = JSON.parse(again.lines[0]!);
-  await again.stop();
   expect(lost).toEqual([{ machine: 'edge', from_seq: 3, to_seq: 3 }]);
   expect(record).toMatchObject({ valid: true, rows: 3 });
   expect(last).toMatchObject({ seq: 3, kind: 'rows_lost', lost_to_seq: 3 });
