@@ -37,8 +37,8 @@ async function end(tasks: Task[]): Promise<void> {
 }
 
 /** An empty folder, removed after the tests of the file. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
+export function temporaryFolder(name = 'weir-test-'): string {
+  const folder = mkdtempSync(join(tmpdir(), name));
   afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,19 +1,19 @@
 // The package as a new user meets it: packed, installed into an empty project, run, imported, type-checked. The packages it depends on come
 // from the registry (from npm's cache where that has them), without their install scripts: nothing may have to be compiled for what is done here.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { schemas } from '../src/build/build-time.js';
+import { temporaryFolder } from './left-behind.js';
 
 const root = resolve(import.meta.dirname, '..');
-const home = mkdtempSync(join(tmpdir(), 'weir package '));
+const home = temporaryFolder('weir package ');
 const bin = join(home, 'node_modules/.bin/weir');
 const env = { ...process.env, NO_COLOR: '1' };
 let packed: string[] = [];
@@ -37,7 +37,6 @@ beforeAll(() => {
   for (const name of ['@types/node', 'undici-types'])
     cpSync(join(root, 'node_modules', name), join(home, 'node_modules', name), { recursive: true });
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 it('the package holds the program, its types, schemas, scenarios, topics and dashboard, and no more', () => {
   const places = [

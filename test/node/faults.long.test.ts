@@ -1,12 +1,12 @@
 // What a node does when the ground gives way: the disk, the process, the file. The real program on a real disk.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/core/record/signing.js';
 import { pause } from '../../src/core/time/wall.js';
 import { type Serving, serve, temporaryFolder, weir } from '../cli/command-line.js';
 import { verifyExport } from '../core/record/verifying.js';
-import { canMount, fillUp, mount, unmount } from '../small-disk.js';
+import { canMount, fillUp, mount } from '../small-disk.js';
 import { type Caller, Holder, statusAndCode } from './caller.js';
 
 const CYCLE_MS = 50;
@@ -20,7 +20,6 @@ describe.skipIf(!canMount)(
     beforeEach(() => {
       disk = mount(4);
     });
-    afterEach(() => unmount(disk));
 
     it('a node whose disk fills up says so, decides nothing, and goes on by itself once there is room again', async () => {
       const data = join(disk, 'data');
