@@ -1,6 +1,5 @@
-// Somebody sets the clock of the machine while the node serves: an hour ahead, then an hour back. Nothing is counted twice, nothing is
-// forgotten, and no record goes back in time.
-
+// The clock of the machine is set while a node serves, an hour ahead, then an hour back, or is behind what a node has stored that starts
+// again. Nothing is counted twice, nothing is forgotten, and no record goes back in time.
 import { cpSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { generateSigner } from '../../src/core/record/signing.js';
@@ -58,7 +57,6 @@ it('a step ahead lets the cycles in between pass; a step back holds the course, 
   expect(node.errors).toEqual([]);
 });
 
-// A node that starts again with a clock that is behind what it has stored.
 const signer = generateSigner();
 
 /** A node on a folder, on a computer whose clock is ahead. */
