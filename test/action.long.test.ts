@@ -1,13 +1,13 @@
 // action.yml as a runner runs it: its steps in bash, with the inputs and the environment of a job.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { temporaryFolder } from './left-behind.js';
 
 interface Step {
   readonly name?: string;
@@ -20,7 +20,7 @@ interface Step {
 const root = resolve(import.meta.dirname, '..');
 const action = parse(readFileSync(join(root, 'action.yml'), 'utf8'));
 const steps: readonly Step[] = action.runs.steps;
-const home = mkdtempSync(join(tmpdir(), 'weir action '));
+const home = temporaryFolder('weir action ');
 const job = join(home, 'job');
 const temp = join(home, 'temp');
 const output = join(home, 'output');
@@ -42,7 +42,6 @@ beforeAll(() => {
   const { status, stderr } = run('Install', {});
   expect([status, stderr]).toEqual([0, expect.not.stringContaining('npm error')]);
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** One step, as with the given inputs: those that are not given have their defaults. */
 function stepWith(

@@ -1,8 +1,8 @@
 // Loaded anew for each test file.
 import { createRequire } from 'node:module';
-import { afterAll } from 'vitest';
+import { afterAll, afterEach, beforeEach } from 'vitest';
 import { addTools } from '../src/tools.js';
-import { endFile } from './left-behind.js';
+import { beginTest, endFile, endTest } from './left-behind.js';
 
 // chartjs-node-canvas leaves entries without a module in the cache of the process, which Fastify walks through. The build has a cache of its
 // own for it; tests load the package as it is.
@@ -18,4 +18,6 @@ shim.stringWidth = ({ length }: string) => length;
 
 addTools();
 
+beforeEach(beginTest);
+afterEach(endTest);
 afterAll(endFile);

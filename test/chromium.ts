@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { afterTest } from './left-behind.js';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
@@ -26,7 +27,12 @@ export function inChromium(title: string, tests: (browser: Pages) => void): void
     beforeAll(async () => {
       browser = await launchChromium(path!);
     });
-    tests({ newPage: (options) => browser.newPage(options) });
+    const newPage: Browser['newPage'] = async (options) => {
+      const page = await browser.newPage(options);
+      afterTest(() => page.close());
+      return page;
+    };
+    tests({ newPage });
     afterAll(() => browser?.close());
   });
 }

@@ -1,23 +1,13 @@
 // Containerfile without a builder: its lines are walked in a folder, its entry point is run, its health is checked.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { temporaryFolder } from './left-behind.js';
 import { freePort, said } from './node/network/redis/server.js';
 
 const root = resolve(import.meta.dirname, '..');
-const home = mkdtempSync(join(tmpdir(), 'weir-container-'));
+const home = temporaryFolder();
 const lines = readFileSync(join(root, 'Containerfile'), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
@@ -76,10 +66,7 @@ const walk: Readonly<Record<string, (value: string) => void>> = {
 beforeAll(() => {
   for (const [keyword, value] of lines) walk[keyword]?.(value);
 });
-afterAll(() => {
-  node?.kill('SIGKILL');
-  rmSync(home, { recursive: true, force: true });
-});
+afterAll(() => node?.kill('SIGKILL'));
 
 it('the Containerfile has known steps, and its last stage runs without rights in its one volume', () => {
   const declared = ['ARG', 'ENV', 'USER', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD'];

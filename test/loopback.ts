@@ -1,6 +1,7 @@
-// A server on a free port of this machine.
+// A server on a free port of this machine, for a test or a file.
 import { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import { afterTest } from './left-behind.js';
 
 export interface Loopback {
   /** Without a path. */
@@ -17,5 +18,6 @@ export async function loopback(server: Server): Promise<Loopback> {
       server.close(() => resolve());
       if (server instanceof HttpServer) server.closeAllConnections();
     });
+  afterTest(close);
   return { url: `http://127.0.0.1:${port}`, close };
 }

@@ -23,7 +23,7 @@ const stages = [
     'node/faults node/durability store/sqlite-kill store/sqlite-disk',
   ],
   ['every n-th write or sync of the database fails', 'node/failing-writes', 'WEIR_FAULTS', 100],
-  ['clocks that step, processes that stop', 'node/clock-steps node/clock-behind node/stopped'],
+  ['clocks that step, processes that stop', 'node/clock node/stopped'],
   ['Redis killed, stopped, without memory, failed over', 'node/network-faults'],
   ['scenarios over three nodes, one of them killed', 'node/network-scenarios', 'WEIR_SCENARIOS', 100],
   ['workers killed', 'workers/command'],

@@ -2,20 +2,9 @@
 // below them. `…` stands for what differs from run to run. Leaves `npm ci && npm start` and `npm test` to .ci/run, which walks as a newcomer does.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
@@ -27,6 +16,7 @@ import { Scenario } from '../src/harness/scenario/scenario-schema.js';
 import { arrivalKinds } from '../src/harness/traffic/arrival/arrival-schema.js';
 import { freePort } from './harness/live/real-servers.js';
 import { recordedLogs } from './harness/traffic/log/recorded.js';
+import { temporaryFolder } from './left-behind.js';
 
 const root = resolve(import.meta.dirname, '..');
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -55,7 +45,7 @@ const walked = blocksOf(readme).filter(({ text }) => text.includes('npm ci'));
 const typed = [...readme.matchAll(/^\| .*\? +\| `(weir [^`]+)`/gm)].map(([, command = '']) => command);
 const titleOf = ({ text }: Block) => text.split('\n').find((line) => line !== '') ?? '';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir readme '));
+const folder = temporaryFolder('weir readme ');
 const printed: string[] = [];
 /** A limiter of another make, for who asks what stands behind a URL. */
 let limited: Server;
@@ -77,10 +67,7 @@ beforeAll(async () => {
   limited = app.listen(0, '127.0.0.1');
   await once(limited, 'listening');
 });
-afterAll(() => {
-  limited.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => limited.close());
 
 const pages = ['README.md', ...topics.flatMap(({ path }) => path ?? [])];
 /** The blocks of each page that no page before it has. */

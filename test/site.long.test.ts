@@ -62,7 +62,6 @@ inChromium('the pages of the site in a browser', (browser) => {
       'Backup, and rows that may go',
     ]);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it.each(names)('%s has contrast, names and no line that is too wide', async (name) => {
@@ -76,7 +75,6 @@ inChromium('the pages of the site in a browser', (browser) => {
       await page.setViewportSize({ width: 1_440, height: 800 });
       found.push(await violations(page));
     }
-    await page.close();
     expect(found.filter((one) => one !== 0).flat()).toEqual([]);
   });
 });

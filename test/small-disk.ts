@@ -1,20 +1,17 @@
 // A disk in memory of a few megabytes, which only root may mount, and what fills it up.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { temporaryFolder } from './left-behind.js';
+import { afterTest, temporaryFolder } from './left-behind.js';
 
 export const canMount = canMountHere();
 
-/** @returns its folder, which has to be given to `unmount` */
+/** For one test. @returns its folder */
 export function mount(megabytes: number): string {
   const disk = temporaryFolder();
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', disk], { stdio: 'ignore' });
+  // Also where a process still has files open there.
+  afterTest(() => spawnSync('umount', ['--lazy', disk]));
   return disk;
-}
-
-/** Also where a process still has files open there. */
-export function unmount(disk: string): void {
-  execFileSync('umount', ['--lazy', disk]);
 }
 
 /** Writes a file until the disk is full. @param left pages of 4 KiB that are given back */
@@ -32,7 +29,7 @@ export function fillUp(path: string, left = 0): void {
 
 function canMountHere(): boolean {
   try {
-    unmount(mount(1));
+    mount(1);
     return true;
   } catch {
     return false;

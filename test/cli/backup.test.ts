@@ -65,7 +65,6 @@ it('a backup of a node that is written to is restored with its key; a newer sign
   const rollback = await weirHere(
     `verify ${join(folder, 'back.ndjson')} --pin ${node.fingerprint} --checkpoint ${head} --json`,
   );
-  await again.stop();
   const kept = [file, `${file}.manifest.json`, `${file}.node.json`];
   const modes = [...kept, join(restored, 'weir.db'), join(restored, 'node.json')].map(
     (path) => statSync(path).mode & 0o777,

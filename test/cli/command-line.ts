@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.js';
-import { afterFile, temporaryFolder } from '../left-behind.js';
+import { afterFile, afterTest, temporaryFolder } from '../left-behind.js';
 import { expectAnswer } from './json-answer.js';
 
 export { temporaryFolder };
@@ -147,6 +147,7 @@ export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv
     running.child.kill(signal);
     return running.ended;
   };
+  afterTest(() => stop('SIGKILL'));
   return { ...running, url, data, fingerprint, pid, stop };
 }
 

@@ -1,14 +1,10 @@
 // From nothing to a verified record, by curl.
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isInstalled } from '../harness/live/real-servers.js';
-import { beginOther, run, type Serving, serve, temporaryFolder, weirHere } from './command-line.js';
+import { beginOther, run, serve, temporaryFolder, weirHere } from './command-line.js';
 
-let node: Serving;
-beforeAll(async () => {
-  node = await serve(['--data', join(temporaryFolder(), 'data')]);
-});
-afterAll(() => node.stop());
+const node = await serve(['--data', join(temporaryFolder(), 'data')]);
 
 it.skipIf(!isInstalled('curl'))('a limiter is made, asked, followed and verified by curl alone', async () => {
   const folder = temporaryFolder();

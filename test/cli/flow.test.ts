@@ -1,13 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { begin, personAt, run, type Serving, serve, temporaryFolder, weirHere } from './command-line.js';
+import { expect, it } from 'vitest';
+import { begin, personAt, run, serve, temporaryFolder, weirHere } from './command-line.js';
 
-let node: Serving;
-beforeAll(async () => {
-  node = await serve(['--data', join(temporaryFolder(), 'data')]);
-});
-afterAll(() => node.stop());
+const node = await serve(['--data', join(temporaryFolder(), 'data')]);
 
 it('the commands alone lead from no key to a gate that closes and opens, and to a record that is verified', async () => {
   const config = temporaryFolder();

@@ -12,13 +12,12 @@ it('weir node follow goes on after the node was killed and came back: nothing co
   await weirHere(['node', 'event', 'edge', '--count', '2'], env);
   await follow.line((line) => line.includes('weir.rate_restored'));
   await first.stop('SIGKILL');
-  const second = await serve(['--data', data, '--port', new URL(first.url).port]);
+  await serve(['--data', data, '--port', new URL(first.url).port]);
   await weirHere(['node', 'event', 'edge', '--count', '2'], env);
   // What comes while it is closed closes it no second time.
   await follow.line((line) => line.includes('"id":"6/0","type":"weir.rate_restored"'));
   await weirHere(['node', 'event', 'edge', '--count', '2'], env);
   const ended = await follow.ended;
-  await second.stop();
   const told = follow.lines.map((line) => JSON.parse(line)).map(({ type, data: { seq } }) => [type, seq]);
   const row = (seq: number, event: string) => [
     ['weir.transition', seq],
@@ -42,7 +41,6 @@ it('weir node follow --client prints what happens to one key of a contract', asy
     'transition  ID  HASH  allowing -> limiting',
     'rate_limited  ID  HASH  limiting  count 2',
   ]);
-  await node.stop();
 });
 
 it('weir node follow ends by itself when it is interrupted, and follows no machine that its user may not see', async () => {
@@ -53,5 +51,4 @@ it('weir node follow ends by itself when it is interrupted, and follows no machi
   follow.child.kill('SIGINT');
   const stranger = await weirHere(['node', 'follow', 'edge', '--json'], { ...env, WEIR_CONFIG: temporaryFolder() });
   expect([await follow.ended, stranger.code, JSON.parse(stranger.out).code]).toEqual([0, 2, 'machine_not_found']);
-  await node.stop();
 });

@@ -38,5 +38,4 @@ it('weir load mints one key for all scenarios, however many there are', async ()
     true,
     false,
   ]);
-  await node.stop();
 });

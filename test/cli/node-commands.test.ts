@@ -1,17 +1,13 @@
 // The commands of a node: the help of each, and one call of each against a served node, as files.
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.js';
-import { type Serving, serve, temporaryFolder, weirHere } from './command-line.js';
+import { serve, temporaryFolder, weirHere } from './command-line.js';
 
 const folder = temporaryFolder();
 const names = commands.map(({ name }) => name).filter((name) => name.startsWith('node '));
 
-let node: Serving;
-beforeAll(async () => {
-  node = await serve(['--data', join(folder, 'data'), '--cycle-ms', '3600000']);
-});
-afterAll(() => node.stop());
+const node = await serve(['--data', join(folder, 'data'), '--cycle-ms', '3600000']);
 
 /** In this order: what one makes, the next ones show. `KEY` is the id of the key that was made last. */
 const calls = [

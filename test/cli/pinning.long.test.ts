@@ -13,7 +13,6 @@ it('a changed key of a node is refused, with both fingerprints and with words th
   await first.stop();
   const other = await serve(['--store', 'memory', '--port', port]);
   const refused = await weir(['node', 'mint', '--url', other.url, '--json'], env);
-  await other.stop();
   const { code, why, fix } = JSON.parse(refused.out);
   expect([pinned.code, pinned.err.includes(first.fingerprint), refused.code, code]).toEqual([
     0,
@@ -36,7 +35,6 @@ it('a new key that the pinned one has named is followed, and a record of before 
   await first.stop();
   const second = await serve(['--data', data, '--rotate-key', '--port', port]);
   const followed = await weir(['node', 'record', 'edge', '--out', later!], env);
-  await second.stop();
   expect([followed.code, followed.err.includes('has a new key')]).toEqual([0, true]);
   for (const [words, valid] of [
     [`verify ${older} --json`, true],
@@ -53,7 +51,6 @@ it('weir verify names the first row that does not hold where a row was changed o
   const env = await personAt(node.url, 'edge');
   await weirHere(['node', 'deploy', 'edge'], env);
   const { out: record, code } = await weir(['node', 'record', 'edge'], env);
-  await node.stop();
   const lines = record.split('\n');
   const verify = async (text: string) => {
     const told = await weirHere(['verify', '-', '--json'], env, text);
@@ -76,7 +73,6 @@ it('weir verify takes a key as PEM, in base64 or as a fingerprint, and says when
   const file = join(env.WEIR_CONFIG, 'edge.ndjson');
   await weirHere(['node', 'record', 'edge', '--out', file], env);
   const { public_key, public_key_pem } = await ask(node.url, 'GET', '/api/updates/pubkey');
-  await node.stop();
   const unpinned = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
   const keys = [public_key, public_key_pem, node.fingerprint, `SHA256:${'A'.repeat(43)}`, 'nonsense'];
   const told = await Promise.all(keys.map((key) => weirHere(['verify', file, `--pin=${key}`, '--json'], unpinned)));

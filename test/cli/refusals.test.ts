@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
 import { loopback } from '../loopback.js';
-import { personAt, program, run, type Serving, serve, weir, weirHere } from './command-line.js';
+import { personAt, program, run, serve, weir, weirHere } from './command-line.js';
 
 /** As where the optional package was not installed: also in the threads of a process. */
 const withoutSqlite = `--import=data:text/javascript,${encodeURIComponent(`
@@ -13,14 +13,9 @@ const withoutSqlite = `--import=data:text/javascript,${encodeURIComponent(`
     return load(name, ...rest);
   };`)}`;
 
-let node: Serving;
-let env: { WEIR_CONFIG: string; WEIR_URL: string };
-beforeAll(async () => {
-  node = await serve(['--store', 'memory']);
-  env = await personAt(node.url, 'edge', 'bare');
-  await weirHere('node deploy edge --threshold 1 --within 1000', env);
-});
-afterAll(() => node.stop());
+const node = await serve(['--store', 'memory']);
+const env = await personAt(node.url, 'edge', 'bare');
+await weirHere('node deploy edge --threshold 1 --within 1000', env);
 
 // What was asked, the code that is told, the exit code.
 it.each([

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LONGEST_WINDOW } from '../../src/api/windows.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { VirtualClock } from '../../src/core/time/virtual.js';
 import { ActiveMachines } from '../../src/node/active-machines.js';
 import { Host } from '../../src/node/host/host.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 const CYCLE_MS = 100;
 const FIRST = 1_000;
@@ -92,13 +92,9 @@ it('the most active machines are the same after a restart, and old transitions a
   expect(top(LONGEST_WINDOW)).toEqual([`a ${Math.ceil(LONGEST_WINDOW / 7)}`, 'b 0']);
 });
 
-describe('GET /api/chain/active', () => {
-  let node: Running;
-  beforeAll(async () => {
-    node = await startRunning({ cycleMs: 3_600_000 });
-  });
-  afterAll(() => node.close());
+const node = await startRunning({ cycleMs: 3_600_000 });
 
+describe('GET /api/chain/active', () => {
   it('GET /api/chain/active tells transitions by window and stretch, the last one, and how many contracts limit', async () => {
     const owner = node.owner();
     await owner.createMachine('busy', true);

@@ -48,7 +48,6 @@ it('however many keys few addresses mint, an owner from elsewhere has what an ow
   // A prefix that a provider gives to one customer is one network.
   for (let keys = 0; keys < 7; keys += 1) await gets(`2001:db8:1:${keys}::1`);
   expect(await gets('2001:db8:1:ffff::1')).toBeLessThan(3);
-  await node.close();
 });
 
 const callerOf = (owner: string) => ({ owner }) as unknown as NonNullable<Asking['caller']>;

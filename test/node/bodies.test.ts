@@ -35,10 +35,7 @@ const about = { slug: 'gateway', contractId: await owner.contractOn('gateway', {
 const session = await node.sessionOf(owner.key);
 const sender = new Worker(SENDER, { eval: true });
 
-afterAll(async () => {
-  await sender.terminate();
-  await node.close();
-});
+afterAll(() => sender.terminate());
 
 const taking = routes.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/m/'));
 

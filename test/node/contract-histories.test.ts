@@ -1,6 +1,6 @@
 // The recent history of contracts, in virtual time; and the counts of a stream, by a node.
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
@@ -13,9 +13,8 @@ import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
 import { codeOf } from '../failures.js';
-import type { Caller } from './caller.js';
 import { Listening } from './listening.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 const CYCLE_MS = 100;
 const FIRST = 1_000;
@@ -227,17 +226,11 @@ it('histories are bounded for a stream, a network of addresses, and all; one in 
   expect(histories.size).toBe(4);
 });
 
-describe('GET …/stream?counts=', () => {
-  let node: Running;
-  let owner: Caller;
-  let id: string;
-  beforeAll(async () => {
-    node = await startRunning({ cycleMs: 50 });
-    owner = node.owner();
-    id = await owner.contractOn('seen', {}, true);
-  });
-  afterAll(() => node.close());
+const node = await startRunning({ cycleMs: 50 });
+const owner = node.owner();
+const id = await owner.contractOn('seen', {}, true);
 
+describe('GET …/stream?counts=', () => {
   /** The counts of cycle after cycle, until there are enough. */
   async function counts(
     query: string,

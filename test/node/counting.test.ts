@@ -1,13 +1,10 @@
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
-import { temporaryFolder } from '../left-behind.js';
+import { afterTest, temporaryFolder } from '../left-behind.js';
 import { describeCounting } from '../suite/counting.js';
 import { startRunning } from './running.js';
 
-describeCounting('memory', async (cycleMs) => {
-  const node = await startRunning({ cycleMs });
-  return { nodes: [node], stop: () => node.close() };
-});
+describeCounting('memory', async (cycleMs) => [await startRunning({ cycleMs })]);
 
 describeCounting('SQLite', async (cycleMs) => {
   const onError = (error: unknown) => {
@@ -15,5 +12,6 @@ describeCounting('SQLite', async (cycleMs) => {
   };
   const ground = openStorage({ dir: temporaryFolder(), cycleMs, onError });
   const node = await startNode({ ...ground, signer: ground.identity.signer });
-  return { nodes: [node], stop: () => node.close() };
+  afterTest(node.close);
+  return [node];
 });

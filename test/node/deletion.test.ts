@@ -1,19 +1,14 @@
 // Contracts and machines are deleted: a row says so, their room is free at once, the record is read for a time, and the slug is free after that.
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/core/record/signing.js';
 import type { Limits } from '../../src/node/limits.js';
-import { type RunningNode, startNode } from '../../src/node/node.js';
+import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { verifyExport } from '../core/record/verifying.js';
-import { temporaryFolder } from '../left-behind.js';
+import { afterTest, temporaryFolder } from '../left-behind.js';
 import { seriesIn } from './asking.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
 import { until } from './network/redis/server.js';
-
-const running: RunningNode[] = [];
-afterEach(async () => {
-  for (const node of running.splice(0)) await node.close();
-});
 
 /** A node in memory, or on a folder, with a short cycle. */
 async function start(dir?: string, limits: Partial<Limits> = {}) {
@@ -24,7 +19,7 @@ async function start(dir?: string, limits: Partial<Limits> = {}) {
     ...{ store, credentials, clock, signer: identity.signer, successions: identity.successions },
     limits: { mint, overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 }, ...limits },
   });
-  running.push(node);
+  afterTest(node.close);
   return { node, nobody: new Caller(node.url), mint: () => Holder.minted(node.url), signer: identity.signer };
 }
 
@@ -152,7 +147,7 @@ it.each([
   const { store, credentials, clock, identity } = openStorage({ cycleMs: 777, onError: () => {} });
   const limits = threshold === undefined ? {} : { mint: { threshold, within: 60, onNode: 1_000 } };
   const node = await startNode({ store, credentials, clock, signer: identity.signer, host, limits });
-  running.push(node);
+  afterTest(node.close);
   const anyone = new Caller(`http://127.0.0.1:${new URL(node.url).port}`);
   expect(statusAndCode(await anyone.post('/api/demo-key/mint'))).toEqual([status, code]);
 });
@@ -160,11 +155,12 @@ it.each([
 it('what was deleted stays deleted after a restart, its record too, and keys of removed contracts are freed', async () => {
   const dir = temporaryFolder();
   let owner: Caller | undefined;
+  let last: Awaited<ReturnType<typeof start>> | undefined;
   /** The owner on the next node of the folder; the one before is closed. */
   const next = async (limits?: Partial<Limits>) => {
-    for (const node of running.splice(0)) await node.close();
-    const { node, mint } = await start(dir, limits);
-    owner = owner === undefined ? await mint() : owner.at(node);
+    await last?.node.close();
+    last = await start(dir, limits);
+    owner = owner === undefined ? await last.mint() : owner.at(last.node);
     return owner;
   };
   const first = await next();

@@ -83,14 +83,12 @@ it('a request with two lines Host is refused, whichever is good', async () => {
     await ask(clock, [`${own}\r\n${'a:\r\n'.repeat(2_000)}a:`, 'evil.example']),
     await ask(node.metricsUrl ?? '', [own, own]),
   ];
-  await node.close();
   expect(statuses).toEqual(['200', '400', '400', '400', '400', '400']);
 });
 
 it('the figures are closed unless a port or the door beside the API is asked for', async () => {
   const node = await startRunning({ openMetrics: false });
   const { status } = await node.ask('GET', '/metrics');
-  await node.close();
   expect([status, node.metricsUrl]).toEqual([404, undefined]);
 });
 

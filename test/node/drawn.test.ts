@@ -1,24 +1,19 @@
 // A machine in the form that XState's tools write, posted to a node in place of a definition.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { contractMachine } from '../../src/weir.js';
 import { probation } from '../core/limiter/defined.js';
-import type { Caller } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 const START_MS = 1_699_999_200_000;
 let nowMs = START_MS;
 const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
 
+const node = await startRunning({ cycleMs: 777, source });
+const owner = node.owner();
+await owner.createMachine('m', true);
+
 describe('POST contracts', () => {
-  let node: Running;
-  let owner: Caller;
-  beforeAll(async () => {
-    node = await startRunning({ cycleMs: 777, source });
-    owner = node.owner();
-    await owner.createMachine('m', true);
-  });
-  afterAll(() => node.close());
   const post = (body: unknown) => owner.post('/api/chain/m/contracts', body);
 
   it('a drawn machine is taken as a contract, which counts and moves as it is drawn', async () => {

@@ -35,10 +35,7 @@ async function start(options: Start = {}): Promise<void> {
     contracts.push(await owner.contractOn(slug, { threshold }, true));
   }
 }
-afterEach(() => {
-  store.release();
-  return node.close();
-});
+afterEach(() => store.release());
 
 const event = (slug: string) => owner.post(`/api/chain/${slug}/event`, { type: 'request' });
 const stateOf = ({ body }: Told) => body.contracts[0].state;
@@ -76,7 +73,6 @@ it('nobody is told of a transition before it is on disk, and other machines are 
   expect(stateOf(await trips)).toBe('limiting');
   await Promise.all(answers);
   await listening.next('rate_limited');
-  listening.close();
 });
 
 it('no manual transition, machine, contract, key or session is answered before it is on disk', async () => {

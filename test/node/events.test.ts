@@ -28,7 +28,6 @@ it('many events to very many contracts keep nobody else waiting', async () => {
   }
   const { body } = await counting;
   const tooMany = await owner.post('/api/chain/wide/events', [...events, { type: 'request' }]);
-  await wide.close();
   expect(turns.slice(0, 2)).toEqual(['another', 'another']);
   expect(body).toMatchObject({ counted: 6, admitted: 4, limited: 2 });
   expect(body.outcomes.map((one: { contracts: object[] }) => one.contracts.length)).toEqual(Array(6).fill(400));

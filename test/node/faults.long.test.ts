@@ -1,12 +1,12 @@
 // What a node does when the ground gives way: the disk, the process, the file. The real program on a real disk.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/core/record/signing.js';
 import { pause } from '../../src/core/time/wall.js';
 import { type Serving, serve, temporaryFolder, weir } from '../cli/command-line.js';
 import { verifyExport } from '../core/record/verifying.js';
-import { canMount, fillUp, mount, unmount } from '../small-disk.js';
+import { canMount, fillUp, mount } from '../small-disk.js';
 import { type Caller, Holder, statusAndCode } from './caller.js';
 
 const CYCLE_MS = 50;
@@ -20,7 +20,6 @@ describe.skipIf(!canMount)(
     beforeEach(() => {
       disk = mount(4);
     });
-    afterEach(() => unmount(disk));
 
     it('a node whose disk fills up says so, decides nothing, and goes on by itself once there is room again', async () => {
       const data = join(disk, 'data');
@@ -45,7 +44,6 @@ describe.skipIf(!canMount)(
       expect(await node.stop()).toBe(0);
       const again = await serve(['--data', data]);
       const later = await recordOf(owner.at(again));
-      await again.stop();
       expect([later.valid, later.rows]).toEqual([true, record.rows + 1]);
     });
 
@@ -70,7 +68,6 @@ it('a node halted for more than ten cycles passes each: a gate opens in the very
   node.child.kill('SIGCONT');
   const { body } = await owner.get(`/api/chain/edge/contracts/${contract}`);
   const clock = await owner.get('/api/clock');
-  await node.stop();
   const moves = body.contract.last_transitions.map(({ cycle, to }: { cycle: number; to: string }) => [
     to,
     cycle - burst.body.cycle,
@@ -115,7 +112,6 @@ it('a killed node whose log is gone names the missing rows, and starts only if i
   const record = await recordOf(owner.at(again));
   const last = (await owner.at(again).rows('edge')).at(-1);
   const { lost } = JSON.parse(again.lines[0]!);
-  await again.stop();
   expect(lost).toEqual([{ machine: 'edge', from_seq: 3, to_seq: 3 }]);
   expect(record).toMatchObject({ valid: true, rows: 3 });
   expect(last).toMatchObject({ seq: 3, kind: 'rows_lost', lost_to_seq: 3 });

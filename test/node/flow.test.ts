@@ -50,7 +50,6 @@ it('the whole way works: mint, session, create, deploy, 101 requests, limited, r
   ]);
   // The window is 25 cycles long, and all came in one cycle.
   expect(restored.data.data.cycle - limited.data.data.cycle).toBe(25);
-  listening.close();
 
   const verified = await owner.get('/api/chain/my-gateway/state/verify');
   expect(verified.body).toMatchObject({ ok: true, valid: true, rows: 4, first_broken: null });

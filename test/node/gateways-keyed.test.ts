@@ -1,11 +1,10 @@
 // A contract with keys behind a gateway: whose request it is, by a header that the deploy names.
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { gateOf, inTurn } from './caller.js';
 import { startEdge } from './edge.js';
 import { rawAnswer } from './raw.js';
 
 const { node, owner } = await startEdge();
-afterAll(() => node.close());
 
 const keyed = { max_keys: 3, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' };
 

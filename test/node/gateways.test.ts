@@ -1,14 +1,13 @@
 // The gate as gateways ask it: by any method, below any path, with their own headers and with those of their clients.
 import { METHODS, request } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { gateOf, inTurn, type Told } from './caller.js';
 import { startEdge } from './edge.js';
 import { Listening } from './listening.js';
 import type { Ask } from './running.js';
 
 const { node, owner } = await startEdge();
-afterAll(() => node.close());
 
 const newGate = async (parameters: object = {}) =>
   gateOf('edge', await owner.deploy('edge', { within: 1, threshold: 3, ...parameters }));
@@ -345,7 +344,6 @@ it('near_limit is emitted once, on the record and on the stream, before the limi
   const answers = await inTurn(Array(6).keys(), () => owner.get(gate));
   const heard = await stream.next('near_limit');
   await stream.next('rate_limited');
-  stream.close();
   expect(answers.map(({ status, body: { state, remaining } }) => [status, state, remaining])).toEqual([
     [200, 'allowing', 4],
     [200, 'allowing', 3],

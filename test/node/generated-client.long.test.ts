@@ -4,7 +4,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
 import { type Running, startRunning } from './running.js';
 
@@ -15,7 +15,6 @@ describe.skipIf(!hasRegistry)(hasRegistry ? 'a generated client' : 'no registry 
   beforeAll(async () => {
     node = await startRunning({ cycleMs: 50 });
   });
-  afterAll(() => node.close());
 
   /** A folder with packages of the registry and the document. */
   async function prepared(packages: readonly string[]): Promise<string> {

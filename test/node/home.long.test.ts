@@ -23,7 +23,6 @@ inChromium('the home of a node', (browser) => {
   afterAll(async () => {
     isOver = true;
     await traffic;
-    await node.stop();
   });
 
   it.each(LOOKS)('the home shows the busiest machines and the node: %i px, %s', async (width, colorScheme) => {
@@ -40,7 +39,6 @@ inChromium('the home of a node', (browser) => {
     expect(await page.locator('body').textContent()).not.toContain('hidden-away');
     expect([await hiddenPixels(page), await violations(page), complaints]).toEqual([0, [], []]);
     expect([...hosts]).toEqual([node.url]);
-    await page.close();
   });
 
   it('the home can be used with the keyboard alone, and every stop can be seen', async () => {
@@ -50,7 +48,6 @@ inChromium('the home of a node', (browser) => {
     const asked = page.waitForRequest((request) => request.url().includes('cycles=600'));
     await page.keyboard.press('ArrowRight');
     await asked;
-    await page.close();
     expect(reached).toEqual(['Skip to the content', 'Weir', 'Log in', '12 s']);
   });
 
@@ -71,7 +68,6 @@ inChromium('the home of a node', (browser) => {
     await page.getByRole('heading', { name: 'hidden-away' }).waitFor();
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByText('private and not yours').waitFor();
-    await page.close();
     expect([own.sort(), found]).toEqual([[LONG, 'busy', 'calm', 'hidden-away'], []]);
   });
 
@@ -89,7 +85,6 @@ inChromium('the home of a node', (browser) => {
     const titles = await page.locator('main h2').allTextContents();
     const own = await page.locator('#own li').allTextContents();
     const hidden = await hiddenPixels(page);
-    await page.close();
     expect(titles.slice(0, 2)).toEqual(['Your machines', 'Public machines, active or limiting']);
     expect(own[0]).toBe(`of-keys-${width} private1 of 1 contract is limiting · 4 of 5 keys limiting`);
     expect([own.at(-1), hidden]).toEqual([`quiet-${width} private1 contract, none limiting`, 0]);
@@ -102,7 +97,6 @@ inChromium('the home of a node', (browser) => {
       .toEqual(expect.arrayContaining([expect.stringMatching(/^(now|\d+ s ago)$/)]));
     await page.locator('.rooms dt').nth(4).waitFor();
     const rooms = await page.locator('.rooms dt').allTextContents();
-    await page.close();
     expect(rooms).toEqual(expect.arrayContaining(['machines', 'window cycles', 'key cells', 'streams', 'mint']));
   });
 
@@ -119,7 +113,6 @@ inChromium('the home of a node', (browser) => {
       return times('/healthz');
     };
     await expect.poll(health).toBeGreaterThanOrEqual(4);
-    await page.close();
     expect(times('/api/updates/pubkey')).toBe(1);
   });
 
@@ -130,7 +123,6 @@ inChromium('the home of a node', (browser) => {
     await page.getByText('The node does not answer').waitFor();
     await page.unroute('**/api/**');
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.close();
   });
 });
 

@@ -3,12 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { defaultLimits } from '../../src/node/limits.js';
-import { type Running, startRunning } from './running.js';
-
-let node: Running | undefined;
-afterEach(() => node?.close());
+import { startRunning } from './running.js';
 
 /** As each keeps a connection that has nothing to do, in seconds. */
 it.each([
@@ -17,7 +14,7 @@ it.each([
   ['Go, Traefik: IdleConnTimeout', 90],
   ['Caddy: keepalive of reverse_proxy', 120],
 ])('a connection outlives its place in the pool of %s', async (_gateway, seconds) => {
-  node = await startRunning({ limits: { keepAliveTimeoutMs: defaultLimits.keepAliveTimeoutMs } });
+  const node = await startRunning({ limits: { keepAliveTimeoutMs: defaultLimits.keepAliveTimeoutMs } });
   const [answer] = await asked(node.url, [[0]]);
   const [, kept] = /\r\nKeep-Alive: timeout=(\d+)\r\n/i.exec(answer!) ?? [];
   expect(Number(kept)).toBeGreaterThan(seconds);
@@ -31,19 +28,23 @@ it('the recipe for nginx names the time of the node, and keeps its own below it'
 });
 
 it('a connection that is closed after its answer has no time', async () => {
-  node = await startRunning();
+  const node = await startRunning();
   const [answer] = await asked(node.url, [[0, CLOCK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]]);
   expect([/keep-alive/i.test(answer!), /connection: close/i.test(answer!)]).toEqual([false, true]);
 });
 
 it('a connection between two requests is not cut as one on which a request does not move', async () => {
-  node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 100, connectionsCheckMs: 20 } });
+  const node = await startRunning({
+    limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 100, connectionsCheckMs: 20 },
+  });
   const answers = await asked(node.url, [[0], [500]]);
   expect(answers.map((answer) => answer.slice(0, 15))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
 });
 
 it('a connection that a request has held for a while is not cut between two requests', async () => {
-  node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 1_000, connectionsCheckMs: 20 } });
+  const node = await startRunning({
+    limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 1_000, connectionsCheckMs: 20 },
+  });
   const late =
     'POST /api/demo-key/mint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
   const answers = await asked(node.url, [[0, late, 200, '{}'], [1_500]]);
@@ -51,12 +52,14 @@ it('a connection that a request has held for a while is not cut between two requ
 });
 
 it('a connection that is kept for too long is closed', async () => {
-  node = await startRunning({ limits: { keepAliveTimeoutMs: 50, connectionsCheckMs: 20 } });
+  const node = await startRunning({ limits: { keepAliveTimeoutMs: 50, connectionsCheckMs: 20 } });
   await expect(asked(node.url, [[0], [2_000]])).rejects.toThrow('closed');
 });
 
 it('a client that reads none of its small answers is cut, although each was given at once', async () => {
-  node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 300, connectionsCheckMs: 20 } });
+  const node = await startRunning({
+    limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 300, connectionsCheckMs: 20 },
+  });
   const { hostname, port } = new URL(node.url);
   const socket = connect(Number(port), hostname).pause();
   let isClosed = false;

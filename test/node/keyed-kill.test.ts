@@ -22,19 +22,15 @@ it('a node that is killed goes on with every key where it was', async () => {
   });
   await node.stop('SIGKILL');
   node = await serve(options);
-  try {
-    const owner = before.at(node);
-    const { keys } = (await owner.get(`/api/chain/m/contracts/${id}/keys`)).body;
-    const found = keys.map(({ key, state, count }: any) => ({ key, state, count }));
-    const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
-    expect(found.sort(byKey)).toEqual(acknowledged.sort(byKey));
-    const rows = await owner.rows('m');
-    expect(verifyRows(rows)).toMatchObject({ valid: true });
-    const limited = acknowledged.filter(({ state }) => state === 'limiting').map((one) => one.key);
-    const moved = rows.filter(({ kind }) => kind === 'transition').map(({ key }) => key);
-    expect(moved.sort()).toEqual(limited.sort());
-    expect(moved.length).toBe(6);
-  } finally {
-    await node.stop();
-  }
+  const owner = before.at(node);
+  const { keys } = (await owner.get(`/api/chain/m/contracts/${id}/keys`)).body;
+  const found = keys.map(({ key, state, count }: any) => ({ key, state, count }));
+  const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
+  expect(found.sort(byKey)).toEqual(acknowledged.sort(byKey));
+  const rows = await owner.rows('m');
+  expect(verifyRows(rows)).toMatchObject({ valid: true });
+  const limited = acknowledged.filter(({ state }) => state === 'limiting').map((one) => one.key);
+  const moved = rows.filter(({ kind }) => kind === 'transition').map(({ key }) => key);
+  expect(moved.sort()).toEqual(limited.sort());
+  expect(moved.length).toBe(6);
 });

@@ -41,7 +41,6 @@ it.each([
     }
     const last = await serve(['--data', data, '--durability', durability, ...more]);
     if (kept !== undefined) found.push(await compare(last, kept));
-    await last.stop();
 
     const lostCounts = found.map(({ forgottenCycles }) => forgottenCycles);
     process.stdout.write(

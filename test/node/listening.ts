@@ -1,4 +1,5 @@
 // Owns reading a stream of server-sent events in a test. Leaves what should be heard to the tests.
+import { afterTest } from '../left-behind.js';
 import type { Ask } from './running.js';
 
 export interface Heard {
@@ -28,6 +29,7 @@ export class Listening {
     const response = await fetch(`${node.url}${path}`, { headers, signal: stop.signal });
     const listening = new Listening(response.status, stop);
     void listening.#read(response);
+    afterTest(() => listening.close());
     return listening;
   }
 

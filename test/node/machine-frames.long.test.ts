@@ -36,7 +36,6 @@ inChromium('twenty contracts on a page', (browser) => {
   afterAll(async () => {
     isOver = true;
     await traffic;
-    await node.stop();
   });
 
   it('a page of twenty contracts is drawn at little cost, and keeps no more at the end than at the beginning', async () => {
@@ -48,7 +47,6 @@ inChromium('twenty contracts on a page', (browser) => {
     const first = await watched(page, session, Math.min(1, MINUTES / 2));
     const second = await watched(page, session, Math.max(MINUTES - 1, MINUTES / 2));
     process.stderr.write(`${JSON.stringify({ minutes: MINUTES, first, second }, undefined, 1)}\n`);
-    await page.close();
     expect(complaints).toEqual([]);
     expect(second.taskMsPerSecond).toBeLessThan(MOST_TASK_MS);
     expect(second.nodes).toBeLessThan(first.nodes + 500);

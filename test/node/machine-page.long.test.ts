@@ -1,6 +1,6 @@
 // The page of a machine, in a browser: what it shows is what the API says, for a whole burst and over the death of its node.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { pause } from '../../src/core/time/wall.js';
 import { duration } from '../../src/report/words.js';
 import { inChromium } from '../chromium.js';
@@ -24,7 +24,6 @@ inChromium('the page of a machine', (browser) => {
     owner = await Holder.minted(node.url);
     id = await owner.contractOn('edge', { threshold: THRESHOLD, within: WITHIN }, true);
   });
-  afterAll(() => node.stop());
 
   /** The page of `edge` with the table of its figures. */
   async function openLive() {
@@ -63,7 +62,6 @@ inChromium('the page of a machine', (browser) => {
     const moved = rows.map(({ seq, from, to }) => `${seq} ${from} → ${to}`).reverse();
     expect((await recordShown(page)).filter((text) => text.includes('→'))).toEqual(moved);
     expect([await violations(page), complaints, [...hosts]]).toEqual([[], [], [node.url]]);
-    await page.close();
   });
 
   it('the page goes on without a hole or a double after its node was killed', async () => {
@@ -93,7 +91,6 @@ inChromium('the page of a machine', (browser) => {
     expect([hatched > missed.length, within, elsewhere > 0]).toEqual([true, 0, true]);
     const all = (await owner.rows('edge')).map(({ seq }) => String(seq)).reverse();
     expect((await recordShown(page)).map((text) => text.split(' ')[0])).toEqual(all);
-    await page.close();
   });
 
   it('the page verifies the record in the browser, and says where it does not hold', async () => {
@@ -123,7 +120,6 @@ inChromium('the page of a machine', (browser) => {
     await page.evaluate(`localStorage.setItem('weir pinned key', '${'A'.repeat(43)}=')`);
     expect(await verified(/^Does not hold:/)).toContain('is pinned');
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it.each(LOOKS)('the page fits, and axe objects to nothing on it: %i px, %s', async (width, colorScheme) => {
@@ -137,7 +133,6 @@ inChromium('the page of a machine', (browser) => {
     await page.getByRole('dialog').getByText('Row before').waitFor();
     const found = await violations(page);
     await page.keyboard.press('Escape');
-    await page.close();
     expect([hidden, found]).toEqual([0, []]);
   });
 
@@ -145,7 +140,6 @@ inChromium('the page of a machine', (browser) => {
     const { page } = await openPage(browser, `${node.url}/m/edge`);
     await page.locator('.record button').first().waitFor();
     const reached = await stops(page, 8);
-    await page.close();
     const first = ['Skip to the content', 'Weir', 'Log in', 'Figures, cycle by cycle', 'States'];
     expect(reached).toEqual([...first, 'Verify in this browser', 'Export', 'Rows of the record']);
   });
@@ -177,7 +171,6 @@ inChromium('the page of a machine', (browser) => {
     const waits = await page.locator('.keys td:last-child').allTextContents();
     const proofs = await page.locator('.record td:nth-child(4)').allTextContents();
     const ages = await page.locator('.record td:last-child').allTextContents();
-    await page.close();
     expect(waits).toEqual([expect.stringMatching(/^in \d+ (s|min)$/)]);
     // A whole number where the swing of the operator is nearly 0, which is so for hours.
     expect(proofs).toContainEqual(expect.stringMatching(/^operator KO42: \d+(\.\d{1,3})?$/));
@@ -205,7 +198,6 @@ inChromium('the page of a machine', (browser) => {
     const last = await recordShown(page);
     const drawn = await page.locator('.record tbody tr').count();
     const rows = await page.locator('.record table').getAttribute('aria-rowcount');
-    await page.close();
     expect([first[0], last.at(-1), rows]).toEqual([
       `${moves + 2} limiting → allowing`,
       '1 machine created',
@@ -218,7 +210,6 @@ inChromium('the page of a machine', (browser) => {
     await owner.createMachine('secret-plan');
     const { page } = await openPage(browser, `${node.url}/m/secret-plan`);
     await page.getByText('There is no machine "secret-plan", or it is private and not yours.').waitFor();
-    await page.close();
   });
 
   it('the page is small: less than 300 kB with all scripts, like the home', async () => {

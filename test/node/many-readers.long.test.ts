@@ -1,7 +1,7 @@
 // A node of its own process, a thousand readers of one stream, a hundred of which stop reading: the others are told everything, once and
 // in order, and the node keeps no more for the hundred than it may.
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { pause } from '../../src/core/time/wall.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { figureIn, mb, metricsOf } from './asking.js';
@@ -34,7 +34,6 @@ beforeAll(async () => {
   contract = await owner.contractOn('busy', {}, true);
   await fill(ROWS_BEFORE);
 });
-afterAll(() => node.stop());
 
 it(`of ${READERS} readers ${STALLED} stall: the others lose nothing, and the node stays small`, async () => {
   const before = await figure('weir_memory_bytes');

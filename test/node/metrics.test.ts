@@ -114,7 +114,6 @@ it('admin actions are logged at level info, as the rest of what is no warning: a
     log: { level: 'warn', requests: false, destination: { write: (line: string) => said.push(line) } },
   });
   const { status } = await quiet.owner().createMachine('quiet');
-  await quiet.close();
   expect([status, said]).toEqual([201, []]);
 });
 

@@ -19,7 +19,6 @@ let nodes: NetworkNode[] = [];
 afterEach(async () => {
   const errors = nodes.flatMap((node) => node.errors);
   await Promise.all(nodes.map((node) => node.close()));
-  await server?.stop();
   server = undefined;
   nodes = [];
   expect(errors).toEqual([]);
@@ -179,11 +178,7 @@ it.skipIf(!hasRedis)('`weir node evict` asks a node of a network by its data fol
   server = await RedisServer.start();
   const data = join(temporaryFolder(), 'data');
   const node = await serve(['--store', `${server.url}?deadline_ms=10000`, '--data', data]);
-  try {
-    const { owner } = await ask(node.url, 'POST', '/api/demo-key/mint');
-    const evicted = JSON.parse((await weir(['node', 'evict', owner, '--data', data, '--json'])).out);
-    expect(evicted).toEqual({ ok: true, owner, keys: 1, machines: 0, contracts: 0 });
-  } finally {
-    await node.stop();
-  }
+  const { owner } = await ask(node.url, 'POST', '/api/demo-key/mint');
+  const evicted = JSON.parse((await weir(['node', 'evict', owner, '--data', data, '--json'])).out);
+  expect(evicted).toEqual({ ok: true, owner, keys: 1, machines: 0, contracts: 0 });
 });

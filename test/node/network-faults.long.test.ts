@@ -26,7 +26,6 @@ afterEach(async () => {
   for (const child of children) child.kill('SIGKILL');
   server?.signal('SIGCONT');
   await Promise.all(nodes.map((node) => node.close()));
-  await server?.stop();
   await stopAlso?.();
   stopAlso = undefined;
   server = undefined;
@@ -333,7 +332,6 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       expect((await verified(owner.at(other))).valid).toBe(true);
       await put(await everything(elsewhere));
       await other.close();
-      await elsewhere.stop();
       for (const node of nodes) {
         await until(async () => !(await isReady(node)));
         const caller = owner.at(node);

@@ -4,6 +4,7 @@ import type { Directory } from '../../src/node/network/directory.js';
 import { openNetworkStorage } from '../../src/node/network/network-storage.js';
 import type { RedisConnection } from '../../src/node/network/redis/connection.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
+import { afterTest } from '../left-behind.js';
 
 export interface NetworkNode extends RunningNode {
   readonly errors: unknown[];
@@ -39,12 +40,9 @@ export async function startNetworkNode(
   return { ...node, errors, said: () => lines, fingerprint: signer.fingerprint, directory, connection };
 }
 
-/** Two nodes of one network, with all that is theirs. */
-export async function startPair(redis: { readonly url: string; stop(): Promise<void> }, cycleMs: number) {
-  const nodes = [await startNetworkNode(redis.url, cycleMs), await startNetworkNode(redis.url, cycleMs)];
-  const stop = async () => {
-    await Promise.all(nodes.map((node) => node.close()));
-    await redis.stop();
-  };
-  return { nodes, stop };
+/** Two nodes of one network, for a test or a file. */
+export async function startPair({ url }: { readonly url: string }, cycleMs: number): Promise<readonly NetworkNode[]> {
+  const nodes = [await startNetworkNode(url, cycleMs), await startNetworkNode(url, cycleMs)];
+  afterTest(() => Promise.all(nodes.map((node) => node.close())));
+  return nodes;
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { ask } from './asking.js';
@@ -21,10 +21,6 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
     beforeAll(async () => {
       redis = await RedisServer.start();
       nodes = [await start(0), await start(1)];
-    });
-    afterAll(async () => {
-      await Promise.all(nodes.map((node) => node.stop()));
-      await redis.stop();
     });
 
     it('the home shows each node with its key, up or away; one that comes back is up, one that was shut down is gone', async () => {
@@ -60,7 +56,6 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       await nodes[1]!.stop();
       await expect.poll(() => shown.count()).toBe(1);
       expect(complaints).toEqual([]);
-      await page.close();
     });
 
     it('the page of a machine shows the count of all nodes, as any of them says it, and no figure that is not known', async () => {
@@ -76,7 +71,6 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       await expect.poll(shown).toEqual(['12 of 10', '– – in chart', '– – in chart']);
       await page.locator('.contract .doing', { hasText: 'limiting' }).waitFor();
       expect(complaints).toEqual([]);
-      await page.close();
       await other.stop();
     });
 
@@ -94,8 +88,6 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       const { page } = await openPage(browser, alone.url);
       await page.getByText(alone.fingerprint).waitFor();
       expect(await page.getByText('The network').count()).toBe(0);
-      await page.close();
-      await alone.stop();
     });
   });
 });

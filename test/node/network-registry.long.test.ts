@@ -2,7 +2,6 @@
 import type { Limits } from '../../src/node/limits.js';
 import { openNetworkStorage } from '../../src/node/network/network-storage.js';
 import { createNodeContext } from '../../src/node/node-context.js';
-import { afterFile } from '../left-behind.js';
 import { CYCLE_MS, describeRegistry, onError, type RegistryUnderTest, surface } from '../suite/registry.js';
 import { hasRedis, RedisServer } from './network/redis/server.js';
 
@@ -22,15 +21,13 @@ async function over(limits: Partial<Limits>): Promise<RegistryUnderTest> {
   };
 }
 
-let server: RedisServer | undefined;
-afterFile(() => server?.stop());
+const server = hasRedis ? await RedisServer.start() : undefined;
 
 if (hasRedis)
   describeRegistry(
     'over Redis',
     async (limits) => {
-      server ??= await RedisServer.start();
-      await server.ask('FLUSHALL');
+      await server!.ask('FLUSHALL');
       return over(limits);
     },
     over,

@@ -45,7 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await Promise.allSettled(nodes);
-  await server?.stop();
 });
 
 async function startNode(): Promise<Node> {

@@ -26,7 +26,6 @@ it('the OpenAPI document is what a node answers with, without /metrics where the
   const closed = await startRunning({ openMetrics: false });
   expect((await node.ask('GET', '/api/openapi.json')).body).toEqual(body);
   expect((await closed.ask('GET', '/api/openapi.json')).body).toEqual({ ...body, paths: others });
-  await closed.close();
 });
 
 it('the OpenAPI document has no error for a validator of OpenAPI', async () => {

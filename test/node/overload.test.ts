@@ -1,7 +1,7 @@
 // What a node does with more requests in one turn of its event loop than it may answer. The bounds are set so that each turn answers one.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LoopTurn } from '../../src/core/time/loop-turn.js';
 import { Counts } from '../../src/node/metrics.js';
 import { Overload } from '../../src/node/overload.js';
@@ -13,7 +13,6 @@ import { type Running, startRunning } from './running.js';
 const REQUESTS = 30;
 
 let node: Running;
-afterEach(() => node?.close());
 
 async function start(overload: { afterMs: number; gateTurnMs: number; otherTurnMs: number }) {
   node = await startRunning({ cycleMs: 3_600_000, limits: { overload } });

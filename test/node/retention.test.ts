@@ -85,13 +85,10 @@ it('a stream that resumes before the cut says what is missing, and goes on behin
       data: { ...envelope, id: `removed/${removed}`, type: 'weir.rows_removed', data: { ...cut, machine } },
     });
     expect(first.id).toBe(String(removed + 1));
-    listening.close();
   }
   const behind = await Listening.to(node, '/api/chain/m/stream', { headers: { 'last-event-id': String(removed) } });
   expect((await behind.next('transition')).id).toBe(String(removed + 1));
   expect(behind.of('rows_removed')).toEqual([]);
-  behind.close();
-  await node.close();
 });
 
 it('a record that is cut leaves room again to an owner whose records were full', async () => {
@@ -105,7 +102,6 @@ it('a record that is cut leaves room again to an owner whose records were full',
     }
   }
   expect(node.host.machine('m').head.seq).toBe(41);
-  await node.close();
 });
 
 it('a record is cut as far as it is signed, and to its length once it is signed further, without a new row', () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { type App, gateways, startApp } from '../harness/live/gateway-servers.js';
 import { freePort, isInstalled } from '../harness/live/real-servers.js';
@@ -58,11 +58,6 @@ describe.skipIf(!told)('a restart of two nodes, one after the other (needs nginx
     const owner = new Caller(nodes[0]!.url, key);
     await owner.createMachine('edge');
     gate = { contractId: await owner.deploy('edge', { threshold: 1_000_000, within: 60 }), key };
-  });
-  afterAll(async () => {
-    await Promise.all(nodes.map((node) => node.stop()));
-    await app.close();
-    await redis.stop();
   });
 
   it.each([

@@ -1,4 +1,4 @@
-// Owns a node for one test file: started on a free port with everything in memory, asked over real HTTP, closed at the end.
+// Owns a node for a test, or for all of a file: started on a free port with everything in memory, asked over real HTTP, closed at the end.
 
 import { generateSigner } from '../../src/core/record/signing.js';
 import { sha256Hex } from '../../src/core/schema/canonical.js';
@@ -8,6 +8,7 @@ import { newKey } from '../../src/node/secret.js';
 import type { Key } from '../../src/node/store/credential-store.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
 import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
+import { afterTest } from '../left-behind.js';
 import { Caller, type Told, toldBy } from './caller.js';
 
 export interface Ask {
@@ -90,6 +91,7 @@ export async function startRunning({
     const { headers } = await ask('POST', '/api/session', { key });
     return /weir_session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
   };
+  afterTest(node.close);
   return { ...node, clock, store, credentials, errors, ask, send, owner, keyOf, idOf, sessionOf };
 }
 

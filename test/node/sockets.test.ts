@@ -93,5 +93,4 @@ it('a node cuts what it has no room for, counts it, and takes others once some h
   expect(Number(/^weir_bound_refusals_total\{bound="sockets"\} (\d+)/m.exec(text)?.[1])).toBeGreaterThanOrEqual(2);
   const { sockets } = (await node.ask('GET', '/api/limits')).body;
   expect([sockets.most, sockets.on_node]).toEqual([4, 8]);
-  await node.close();
 });

@@ -1,7 +1,7 @@
 // A real process that is stopped for longer than a connection may be idle, and goes on: whoever waited gets an answer, what was due
 // meanwhile is in the record before what comes next.
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Serving, serve } from '../cli/command-line.js';
 import { ask } from './asking.js';
 import { Holder } from './caller.js';
@@ -11,7 +11,6 @@ const CYCLE_MS = 50;
 const STOP_MS = 17_000;
 
 let node: Serving;
-afterEach(() => node.stop());
 
 async function stopFor(ms: number, meanwhile: () => void): Promise<void> {
   node.child.kill('SIGSTOP');

@@ -39,14 +39,12 @@ it('a stream tells transitions and what they emit, in envelopes, with the seq of
     { id: '3', event: 'transition', data: { ...envelope, id: '3', type: 'weir.transition', data: last } },
     { id: '3', event: 'rate_limited', data: { ...envelope, id: '3/0', type: 'weir.rate_limited', data: limited } },
   ]);
-  listening.close();
 });
 
 it('a stream tells every cycle as it begins', async () => {
   await newMachine('cycles');
   const listening = await Listening.to(node, '/api/chain/cycles/stream');
   const { id, data } = await listening.next('cycle', 3);
-  listening.close();
   const told = listening.of('cycle').map((heard) => heard.data.data);
   for (const [index, { cycle, missed }] of told.entries()) {
     if (index > 0) expect(cycle).toBe(told[index - 1].cycle + 1 + missed);
@@ -66,7 +64,6 @@ it.each([
   await move('allowing');
   await listening.next('transition', 2);
   await listening.next('rate_restored', 1);
-  listening.close();
   expect(rows(listening)).toEqual([
     '4 transition 4',
     '4 rate_restored 4/0',
@@ -124,7 +121,6 @@ it('a stream is not opened for more readers than the node takes', async () => {
   await newMachine('crowded');
   const open = await Promise.all(Array.from({ length: 25 }, () => Listening.to(node, '/api/chain/crowded/stream')));
   const statuses = open.map(({ status }) => status).sort();
-  for (const listening of open) listening.close();
   expect(statuses).toEqual([...Array(20).fill(200), ...Array(5).fill(503)]);
 });
 
@@ -139,8 +135,6 @@ it('a stream is not opened for more readers of one caller than allowed; an owner
   strangers.find(({ status }) => status === 200)?.close();
   while (figureIn(await metricsOf(shared.url), 'weir_stream_readers') === 8);
   const next = await open();
-  for (const listening of [...strangers, ...owners, next]) listening.close();
-  await shared.close();
   expect(strangers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429, 429]);
   expect(owners.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   expect([refused.body.code, next.status]).toEqual(['too_many_requests', 200]);
@@ -184,7 +178,6 @@ it('a stream falls behind with a slow reader, and is cut for one that does not r
     Array.from({ length: seq - 2 }, (_, index) => index + 3),
   );
   expect(await figure('weir_stream_lags_total')).toBeGreaterThan(1);
-  good.close();
   await busy.close();
   expect(busy.errors).toEqual([]);
 });

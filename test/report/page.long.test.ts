@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { compareRuns } from '../../src/cli/compare-runs.js';
 import { comparisonHtml } from '../../src/cli/report-formats.js';
 import { chartsOf } from '../../src/report/chart/charts.js';
@@ -94,15 +94,12 @@ it('the page of a run stays below 5 MB for a million cycles and ten thousand tra
 
 inChromium('the page in a browser', (browser) => {
   const { file, folder } = temporaryFiles();
-  const opened: Page[] = [];
-  afterEach(() => Promise.all(opened.splice(0).map((page) => page.close())));
 
   /** Opens a page from its file, with all that it complained about. */
   async function open(html: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
     const path = file('index.html', html);
     const complaints: string[] = [];
     const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
-    opened.push(page);
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('dialog', (dialog) => {

@@ -1,7 +1,7 @@
 // Owns the promise of the port for counting as one suite: test/node/counting.test.ts runs it over memory and SQLite, network and network-cluster over Redis.
 // Machines and contracts are made over HTTP; what counts them is asked here without it.
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { planRule } from '../../src/core/limiter/planned-rule.js';
 import { copyOf, LIMITED, NEVER } from '../../src/core/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/core/limiter/rule/rule-definition.js';
@@ -21,11 +21,7 @@ import type { Contract } from '../../src/node/host/contract.js';
 import type { RunningNode } from '../../src/node/node.js';
 import { type Caller, Holder, inTurn } from '../node/caller.js';
 
-/** The nodes of one store: each keeps the promises, and all together count as one. */
-export interface Counters {
-  readonly nodes: readonly Pick<RunningNode, 'url' | 'host' | 'counting'>[];
-  stop(): Promise<void>;
-}
+type Node = Pick<RunningNode, 'url' | 'host' | 'counting'>;
 
 /** So long that a test is over within it. */
 const LONG_CYCLE_MS = 1_000_000_000;
@@ -55,18 +51,21 @@ const slowRules: Readonly<Record<string, RuleDefinition>> = {
   },
 };
 
-/** @param start gives nodes over an empty store, with cycles of a length in ms */
-export function describeCounting(name: string, start: (cycleMs: number) => Promise<Counters>, isSkipped = false): void {
+/** @param start gives nodes over an empty store, with cycles of a length in ms: each keeps the promises, and all together count as one */
+export function describeCounting(
+  name: string,
+  start: (cycleMs: number) => Promise<readonly Node[]>,
+  isSkipped = false,
+): void {
   describe.skipIf(isSkipped)(`counting over ${name}`, () => {
-    let counters: Counters;
+    let nodes: readonly Node[];
     let owner: Caller;
     let machines = 0;
 
     beforeAll(async () => {
-      counters = await start(LONG_CYCLE_MS);
-      owner = await Holder.minted(counters.nodes[0]!.url);
+      nodes = await start(LONG_CYCLE_MS);
+      owner = await Holder.minted(nodes[0]!.url);
     });
-    afterAll(() => counters?.stop());
 
     /** A machine of a test. */
     class Made {
@@ -86,7 +85,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       async limit(more: object): Promise<string> {
         const id = await owner.deploy(this.slug, { within: 10, ...more });
         const path = `/api/chain/${this.slug}/contracts/${id}`;
-        await Promise.all(counters.nodes.map((node) => owner.at(node).get(path)));
+        await Promise.all(nodes.map((node) => owner.at(node).get(path)));
         return id;
       }
 
@@ -95,7 +94,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       }
     }
 
-    const lastNode = () => counters.nodes.at(-1)!;
+    const lastNode = () => nodes.at(-1)!;
     /** A contract as the last node has it. */
     const known = (id: string): Contract => lastNode().host.contract(id);
     const refused = async (work: () => unknown): Promise<string | undefined> => {
@@ -144,7 +143,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         const draw = new RandomStream(7, 'costs');
         const states = ids.map(() => planned.rule.fresh(0));
         for (let k = 0; k < 24; k += 1) {
-          const node = counters.nodes[k % counters.nodes.length]!;
+          const node = nodes[k % nodes.length]!;
           // Of a new one, and later, also more than it ever admits.
           const n = k % 9 === 0 ? 900 : 1 + Math.floor(draw.uniform() ** 3 * 26);
           for (const [place, id] of ids.entries()) {
@@ -216,7 +215,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       const sizes = fc.sample(fc.integer({ min: 1, max: 4 }), { numRuns: 12, seed: 31 });
       let count = 0;
       for (const [index, n] of sizes.entries()) {
-        const node = counters.nodes[index % counters.nodes.length]!;
+        const node = nodes[index % nodes.length]!;
         const outcome = said(await decide(node.counting, asked(id, n, undefined, node)));
         // k events given together have the same outcome as k events one by one.
         const admitted = Math.max(0, Math.min(n, 7 - count));
@@ -290,7 +289,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         const [made, id] = await Made.with({ threshold: 5 });
         const once = { key: 'k', request: 'r' };
         const first = (await event(made, { count: 2 }, once)) as EventAnswer;
-        const again = await event(made, { count: 2 }, once, counters.nodes[0]);
+        const again = await event(made, { count: 2 }, once, nodes[0]);
         const headers: Record<string, unknown> = {};
         const reply = {
           header(name: string, value: unknown) {
@@ -302,7 +301,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
           JSON.parse(JSON.stringify(first)),
         );
         expect(headers).toMatchObject({ 'idempotent-replayed': 'true' });
-        expect(await refused(() => event(made, { count: 1 }, { key: 'k', request: 'other' }, counters.nodes[0]))).toBe(
+        expect(await refused(() => event(made, { count: 1 }, { key: 'k', request: 'other' }, nodes[0]))).toBe(
           'idempotency_key_reused',
         );
         expect(await counts(event(made))).toEqual([[id, 3]]);
@@ -391,7 +390,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
           'invalid_input',
           [[id, 2, 1]],
         ]);
-        expect(await events(made, values, once, counters.nodes[0])).toBeInstanceOf(Replayed);
+        expect(await events(made, values, once, nodes[0])).toBeInstanceOf(Replayed);
         expect(await refused(() => events(made, values, { ...once, request: 'other' }))).toBe('idempotency_key_reused');
         expect((await made.event()).contracts).toMatchObject([{ count: 3 }]);
       });
@@ -475,20 +474,19 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
   });
 
   describe.skipIf(isSkipped)(`counting over ${name}, cycle by cycle`, () => {
-    let counters: Counters;
+    let nodes: readonly Node[];
     let id: string;
     const within = 3;
 
     beforeAll(async () => {
-      counters = await start(SHORT_CYCLE_MS);
-      const owner = await Holder.minted(counters.nodes[0]!.url);
+      nodes = await start(SHORT_CYCLE_MS);
+      const owner = await Holder.minted(nodes[0]!.url);
       id = await owner.contractOn('timed', { threshold: 2, within });
-      for (const node of counters.nodes) await owner.at(node).get(`/api/chain/timed/contracts/${id}`);
+      for (const node of nodes) await owner.at(node).get(`/api/chain/timed/contracts/${id}`);
     });
-    afterAll(() => counters?.stop());
 
     const one = () => {
-      const node = counters.nodes.at(-1)!;
+      const node = nodes.at(-1)!;
       const contract = node.host.contract(id);
       return { node, asked: { machine: node.host.machine('timed'), contract, kind: 0, n: 1, name: undefined } };
     };

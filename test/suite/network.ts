@@ -52,10 +52,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     owner = await Holder.minted(nodes[0]!.url);
   });
 
-  afterAll(async () => {
-    await Promise.all((nodes ?? []).map((node) => node.close()));
-    await redis?.stop();
-  });
+  afterAll(() => Promise.all((nodes ?? []).map((node) => node.close())));
 
   describe.skipIf(!hasRedis)(`three nodes over ${name} (needs redis-server)`, () => {
     it('what one node makes, the others have at once', async () => {
@@ -78,7 +75,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
             await pause(20);
           const stream = await Listening.to(nodes[node]!, `/api/chain/past/stream?counts=${id}`, owner);
           const { data } = await stream.next('counts');
-          stream.close();
           const [{ from_cycle, state, limiting }] = data.data.contracts;
           if (from_cycle > cycle) continue;
           expect(state.length).toBeGreaterThan(2);
@@ -467,14 +463,12 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await Promise.all([owner.post(path), at(1).post(path)]);
       const { id: seen, data } = await first.next('rate_limited');
       expect(data.data).toMatchObject({ machine: 'stream', contract_id: id, state: 'limiting', count: 2 });
-      first.close();
       const second = await Listening.to(nodes[1]!, '/api/chain/stream/stream', {
         key: owner.key,
         headers: { 'last-event-id': seen },
       });
       const restored = await second.next('rate_restored');
       expect(Number(restored.id)).toBe(Number(seen) + 1);
-      second.close();
     });
 
     it('looking at a machine takes no row from the streams of a node', async () => {
@@ -492,7 +486,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         while (seqs.length < 8) seqs.push(Number((await stream.next('transition', seqs.length)).id));
       };
       await Promise.all([looking(), looking(), counting(), reading()]);
-      stream.close();
       expect(seqs).toEqual(Array.from({ length: 8 }, (_, index) => 3 + index));
     });
 

@@ -79,7 +79,6 @@ inChromium('the playground', (browser) => {
         expect(await page.innerText('#refused')).toContain(`This scenario replays the log ${log.file}.`);
       }
     }
-    await page.close();
   });
 
   it('sliders, rules and back-off by keyboard write the text, and the text moves them', async () => {
@@ -107,7 +106,6 @@ inChromium('the playground', (browser) => {
     await page.fill('#text', text.replace('threshold: 102', 'threshold: 50'));
     // The policy of the page lets nothing wait in it: that would take `eval`.
     await expect.poll(() => page.inputValue('#slider-limiter-threshold')).toBe('50');
-    await page.close();
   });
 
   it('a run that goes on holds nothing up: the page answers to the keyboard, and the next text is run instead', async () => {
@@ -120,7 +118,6 @@ inChromium('the playground', (browser) => {
     await page.selectOption('.tools select', 'herd');
     await settled(page, textOf('herd'), 'herd');
     expect([await page.inputValue('#text'), (await digestOf(page)) === before]).toEqual([textOf('herd'), false]);
-    await page.close();
   });
 
   it('a text that is refused shows the words of the schema, and keeps the last picture', async () => {
@@ -141,7 +138,6 @@ inChromium('the playground', (browser) => {
     expect(await digestOf(page)).toBe(before);
     await page.fill('#text', textOf('burst'));
     await page.waitForSelector('[data-state="played"]');
-    await page.close();
   });
 
   it('a link holds the whole scenario', async () => {
@@ -159,15 +155,12 @@ inChromium('the playground', (browser) => {
     await expect.poll(linked).toBe(text);
     const other = await opened({}, page.url());
     await other.waitForSelector(`[data-digest="${digest}"]`);
-    await page.close();
-    await other.close();
   });
 
   it('a link that inflates to more than a scenario is not followed', async () => {
     const letters = deflateRawSync(Buffer.alloc(50_000_000, ' ')).toString('base64url');
     const page = await opened({}, `${served.url}#bomb.${letters}`);
     expect(await page.innerText('article > h2')).toBe(steps[0]!.title);
-    await page.close();
   });
 
   it('"run it live" shows and copies a command that writes the scenario and sends it', async () => {
@@ -181,7 +174,6 @@ inChromium('the playground', (browser) => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
       `cat > burst.yaml <<'END'\n${text}END\nweir load burst.yaml`,
     );
-    await page.close();
   });
 
   it.each(LOOKS)('at %i px, %s, names and contrast hold, and nothing is aside', async (width, colorScheme) => {
@@ -193,7 +185,6 @@ inChromium('the playground', (browser) => {
       expect(await hiddenPixels(page), name).toBeLessThanOrEqual(0);
       expect(await violations(page), name).toEqual([]);
     }
-    await page.close();
   });
 
   const digestIn = async (text: string, name: string) =>
@@ -213,7 +204,6 @@ inChromium('the playground', (browser) => {
     await page.click('text=Open it in the sandbox');
     await page.waitForSelector('#text');
     expect(await page.inputValue('#text')).toContain('Does the service come back');
-    await page.close();
   });
 
   it('the playground plays a run, stops at any instant, and says what is there', async () => {
@@ -233,7 +223,6 @@ inChromium('the playground', (browser) => {
     await page.click('.lanes canvas');
     await expect.poll(() => page.inputValue('#text')).toContain('model: spikes, requests: 1, at: 0ms');
     await settled(page, await page.inputValue('#text'), 'burst');
-    await page.close();
   });
 
   it('the playground stands still where motion is unwelcome, with the same figures', async () => {
@@ -243,7 +232,6 @@ inChromium('the playground', (browser) => {
     const before = await shown();
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     expect([before, await shown(), await digestOf(page)]).toEqual(['0', '0', await digestIn(textOf('burst'), 'burst')]);
-    await page.close();
   });
 
   it('the playground shows all rules over the same requests, with the figures of each alone', async () => {
@@ -261,7 +249,6 @@ inChromium('the playground', (browser) => {
     await expect
       .poll(() => page.locator('.multiple').count())
       .toBe(1 + Object.keys(families).length + Object.keys(products).length);
-    await page.close();
   });
 
   it('the playground takes a log and the file of a gateway that are dropped, and runs them as Node does', async () => {
@@ -301,7 +288,6 @@ inChromium('the playground', (browser) => {
     await expect.poll(() => page.inputValue('#text')).toContain('like: haproxy');
     await give('notes.txt', 'nothing that is a log\n');
     await page.waitForSelector('text=is no log of a known format');
-    await page.close();
   });
 
   it('the playground shows one figure alone in a frame', async () => {
@@ -315,8 +301,6 @@ inChromium('the playground', (browser) => {
       await framed.locator('header').count(),
       await digestOf(framed),
     ]).toEqual([1, 0, await digestIn(textOf('burst'), 'burst')]);
-    await framed.close();
-    await page.close();
   });
 
   it.each(['story', 'story/7', 'rules', 'embed/window/'])(
@@ -326,7 +310,6 @@ inChromium('the playground', (browser) => {
       const page = await opened(options, `${served.url}#${view}`);
       expect(await hiddenPixels(page)).toBeLessThanOrEqual(0);
       expect(await violations(page)).toEqual([]);
-      await page.close();
     },
   );
 
@@ -341,13 +324,11 @@ inChromium('the playground', (browser) => {
       .toEqual(before.map(() => true));
     await page.mouse.move(0, 0);
     await expect.poll(drawn).toEqual(before);
-    await page.close();
   });
 
   it('the playground opens from the disk, asks for nothing but itself, and breaks no policy', async () => {
     const page = await opened({}, `${new URL('../../dist/web/play.html', import.meta.url).href}#sandbox`);
     expect(await digestOf(page)).toBe((await simulate(parseScenario(textOf('burst'), 'burst.yaml'))).outcome.digest);
-    await page.close();
     const others = asked.filter(
       (url) => !url.startsWith(served.url) && !/^(file|blob):/.test(url) && !url.startsWith('data:'),
     );

@@ -36,6 +36,5 @@ it.skipIf(external === undefined)(
       else await expect(asking).rejects.toMatchObject({ code: 'insecure_connection' });
       await reached.close();
     }
-    await node.close();
   },
 );

@@ -1,8 +1,8 @@
 // A batch against a target that answers as a node does, and against a real node.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type BatchOptions, EventBatch } from '../../../src/api/client/event-batch.js';
 import { WeirClient, WeirError } from '../../../src/api/client/weir-client.js';
-import { type Running, startRunning } from '../../node/running.js';
+import { startRunning } from '../../node/running.js';
 
 type Answered = { readonly remaining?: number; readonly retry_after_ms?: number; readonly limited?: number };
 
@@ -147,13 +147,9 @@ it('a batch closes after what waits was sent, or drops it at the signal', async 
   expect(await held.batch.close(AbortSignal.timeout(1))).toMatchObject({ admitted: 1, dropped: 1, waiting: 0 });
 });
 
-describe('a batch on a node', () => {
-  let node: Running;
-  beforeAll(async () => {
-    node = await startRunning({ cycleMs: 50 });
-  });
-  afterAll(() => node.close());
+const node = await startRunning({ cycleMs: 50 });
 
+describe('a batch on a node', () => {
   it.each([false, true])(
     'a batch drains through a window that limits again and again; nothing is lost (follow: %s)',
     async (follow) => {

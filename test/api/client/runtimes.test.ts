@@ -1,6 +1,6 @@
 // The client where Node is not: what a bundler makes of it, and a browser that uses it.
 import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { inChromium } from '../../chromium.js';
 import { type Running, startRunning } from '../../node/running.js';
 
@@ -30,7 +30,6 @@ inChromium('the client in a browser', (browser) => {
   beforeAll(async () => {
     node = await startRunning({ cycleMs: 50 });
   });
-  afterAll(() => node.close());
 
   it('the client asks a gate, counts a batch and follows the stream, from a page of the node', async () => {
     const { outputFiles } = await bundle();

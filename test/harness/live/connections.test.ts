@@ -1,20 +1,16 @@
 // How many connections an open loop opens, and what late sends mean on every path.
 import { createServer, type ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HttpPool } from '../../../src/harness/live/http-pool.js';
+import { afterTest } from '../../left-behind.js';
 import { loopback } from '../../loopback.js';
 import { run, scenario, told } from './asking.js';
-
-const closes: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closes.splice(0)) await close();
-});
 
 /** Answers all that are under way at once, when there are `together`, and what comes later at once. */
 async function holding(together: number): Promise<{ readonly url: string; readonly most: () => number }> {
   let held: ServerResponse[] | undefined = [];
   let most = 0;
-  const { url, close } = await loopback(
+  const { url } = await loopback(
     createServer((_, response) => {
       if (held === undefined) return void response.end();
       most = Math.max(most, held.push(response));
@@ -23,13 +19,11 @@ async function holding(together: number): Promise<{ readonly url: string; readon
       held = undefined;
     }),
   );
-  closes.push(close);
   return { url, most: () => most };
 }
 
 async function slow(ms: number): Promise<string> {
-  const { url, close } = await loopback(createServer((_, response) => setTimeout(() => response.end(), ms)));
-  closes.push(close);
+  const { url } = await loopback(createServer((_, response) => setTimeout(() => response.end(), ms)));
   return url;
 }
 
@@ -37,7 +31,7 @@ const request = { method: 'GET', path: '/' } as const;
 
 function poolOf(url: string, size: { readonly ready: number; readonly most: number }): HttpPool {
   const pool = new HttpPool(url, size);
-  closes.push(() => pool.close());
+  afterTest(() => pool.close());
   return pool;
 }
 

@@ -1,5 +1,5 @@
 // No credential is sent to a program that only shows the key of a node, nor in clear to another machine.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { generateSigner } from '../../../src/core/record/signing.js';
@@ -7,21 +7,14 @@ import { type LiveOptions, mintKey } from '../../../src/harness/live/load.js';
 import { stress } from '../../../src/harness/live/stress.js';
 import { closeImposters, imposter, replay } from '../../api/client/imposter.js';
 import { temporaryFiles } from '../../left-behind.js';
-import { type Running, startRunning } from '../../node/running.js';
+import { startRunning } from '../../node/running.js';
 import { burst, liveReplay, run, scenario, told } from './asking.js';
 import { startSmallNode } from './wrong-node.js';
 
-let node: Running;
-let key: string;
 const log = temporaryFiles().file('log.ndjson', '{"time":1700000000000}\n{"time":1700000000040}\n');
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: 50 });
-  key = node.keyOf('owner');
-});
-afterAll(async () => {
-  closeImposters();
-  await node.close();
-});
+const node = await startRunning({ cycleMs: 50 });
+const key = node.keyOf('owner');
+afterAll(closeImposters);
 
 const replayed = { name: 'log', cycleMs: 50, planAt: () => planContract(rateLimiter()), log: {} };
 const runs: readonly [string, (options: LiveOptions) => Promise<unknown>][] = [

@@ -1,25 +1,16 @@
 // What goes wrong on the way is said in words, with the right code, in bounded time, and accuses nobody.
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LoadedScenario } from '../../../src/harness/scenario/load-scenario.js';
+import { afterTest } from '../../left-behind.js';
 import { loopback } from '../../loopback.js';
 import { burst, run, scenario, steady, told } from './asking.js';
 import { freePort } from './real-servers.js';
-import { type SmallNode, startSmallNode } from './wrong-node.js';
+import { startSmallNode } from './wrong-node.js';
 
 const CYCLE_MS = 50;
-let ends: (() => unknown)[] = [];
 
-afterEach(async () => {
-  for (const end of ends) await end();
-  ends = [];
-});
-
-async function node(wrong = {}): Promise<SmallNode> {
-  const started = await startSmallNode(CYCLE_MS, wrong);
-  ends.push(() => started.kill());
-  return started;
-}
+const node = (wrong = {}) => startSmallNode(CYCLE_MS, wrong);
 
 /** A TCP service that does with each connection as told. */
 async function tcp(serve: (write: (text: string) => void, end: () => void) => void): Promise<string> {
@@ -29,11 +20,9 @@ async function tcp(serve: (write: (text: string) => void, end: () => void) => vo
       (text) => socket.write(text),
       () => socket.destroy(),
     );
-    ends.push(() => socket.destroy());
+    afterTest(() => socket.destroy());
   });
-  const { url } = await loopback(server);
-  ends.push(() => server.close());
-  return url;
+  return (await loopback(server)).url;
 }
 
 describe('a target that is not there', () => {

@@ -1,25 +1,17 @@
 // Limiters of others behind real servers: the report shows where they admit more or less than a rolling window.
 import fastifyRateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { afterTest } from '../../left-behind.js';
 import { run, scenario, steady, told } from './asking.js';
 import { startExpress } from './real-servers.js';
 
 const CYCLE_MS = 120;
 const LIMIT = 5;
 const WITHIN = 8;
-const closes: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closes.splice(0)) await close();
-});
 
 /** Windows are fixed: each begins with the first request after the one before. */
-async function limiterOf(): Promise<string> {
-  const { url, close } = await startExpress(WITHIN * CYCLE_MS, LIMIT);
-  closes.push(close);
-  return url;
-}
+const limiterOf = async () => (await startExpress(WITHIN * CYCLE_MS, LIMIT)).url;
 
 /** Five at the end of one window and five at the beginning of the next: the worst case of a fixed window. */
 const edge = asked('1, 0, 0, 0, 0, 0, 4, 0, 0, 5, 0');
@@ -79,7 +71,7 @@ it('a right limiter is not accused where its machine, and ours, stopped for a mo
   await app.register(fastifyRateLimit, { max: 3, timeWindow: WINDOW_MS });
   app.get('/work', async () => 'done');
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  closes.push(() => app.close());
+  afterTest(() => app.close());
   const late = scenario(`
 duration: 13
 cycle_ms: 100

@@ -1,5 +1,5 @@
 // The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
@@ -9,21 +9,14 @@ import { replay } from '../../../src/harness/simulate/replay.js';
 import { simulate } from '../../../src/harness/simulate/simulate.js';
 import { MemoryStore } from '../../../src/node/store/memory.js';
 import { temporaryFiles } from '../../left-behind.js';
-import { type Running, startRunning } from '../../node/running.js';
+import { startRunning } from '../../node/running.js';
 import { burst, type Closed, decided, liveReplay, run, scenario, steady, told } from './asking.js';
 
 const CYCLE_MS = 50;
 
-let node: Running;
-let url: string;
-let key: string;
-
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: CYCLE_MS });
-  url = node.url;
-  key = node.keyOf('load');
-});
-afterAll(() => node.close());
+const node = await startRunning({ cycleMs: CYCLE_MS });
+const { url } = node;
+const key = node.keyOf('load');
 
 /** A disk on which a commit takes a second. */
 class LateStore extends MemoryStore {
@@ -111,7 +104,6 @@ it('a scenario agrees on a disk that takes a second: what fires in the last cycl
   const slow = await startRunning({ cycleMs: CYCLE_MS, memory: new LateStore() });
   const text = `seed: 5\nduration: 18\ndrain: 8\n${limiter}\narrivals: [{ model: burst, burst_rate: 8, at: 17, for: 1 }]`;
   const result = await steady(() => run(scenario(text), { url: slow.url, key: slow.keyOf('load') }));
-  await slow.close();
   const { comparison } = told(result);
   expect([comparison.verdict, comparison.differences]).toEqual(['agrees', []]);
   expect(result.observed.outcome).toMatchObject({ entries: 1, restores: 1 });
@@ -217,7 +209,6 @@ describe('a log sent to a live node', () => {
     const there = await steady(() =>
       liveReplay([even], { ...asked, url: slow.url, key: slow.keyOf('load'), speed: 10 }),
     );
-    await slow.close();
     const figures = [started, there].map(({ observed: { outcome: of } }) => [of.limited, of.cycle_ms, of.notes]);
     expect([outcome.limited, figures]).toEqual([8, Array(2).fill([8, 200, undefined])]);
     const fine = { ...asked, url, key, speed: 1000 };

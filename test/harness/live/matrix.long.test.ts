@@ -1,11 +1,11 @@
 // Cells of the matrix against a node: every answer to the clients of `load` is what the model decides, and all jobs of the seed end.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cellsOf, valueName } from '../../../src/harness/scenario/grid.js';
 import { parseScenario, type ScenarioObject } from '../../../src/harness/scenario/load-scenario.js';
 import { simulate } from '../../../src/harness/simulate/simulate.js';
 import { matrixAxes, matrixScenario } from '../../../src/tools/sweep/matrix.js';
 import { few } from '../../draws.js';
-import { type Running, startRunning } from '../../node/running.js';
+import { startRunning } from '../../node/running.js';
 import { run, steady, told } from './asking.js';
 
 const CYCLE_MS = 500;
@@ -30,11 +30,7 @@ const diagonals = limiters
   .sort((a, b) => a.turn - b.turn)
   .map(({ limiter, client }) => [limiter, client] as const);
 
-let node: Running;
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: CYCLE_MS });
-});
-afterAll(() => node.close());
+const node = await startRunning({ cycleMs: CYCLE_MS });
 
 const axes = matrixAxes([]);
 const cells = cellsOf(axes);

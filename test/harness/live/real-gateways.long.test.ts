@@ -246,7 +246,6 @@ describe('what gateways send that are not here', () => {
     const contractId = await owner.deploy('edge', { within: 1, threshold: 4, gate });
     places = { node: hostOf(node.url), contractId, key, app: '127.0.0.1:1' };
   });
-  afterAll(() => node.close());
 
   it('a request as Traefik sends it is admitted: a GET with the key as Basic, the client in X-Forwarded-*', async () => {
     const { http } = parse(recipe('traefik.yaml', places));

@@ -3,9 +3,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Comparison, Outcome } from '../../../src/harness/outcome/outcome-schema.js';
-import { begin, type Serving, serve, temporaryFolder } from '../../cli/command-line.js';
+import { begin, serve, temporaryFolder } from '../../cli/command-line.js';
 import { few } from '../../draws.js';
 
 const CYCLE_MS = 100;
@@ -21,16 +21,11 @@ const limiters = {
 } as const;
 
 const folder = temporaryFolder();
-let node: Serving;
-let key: string;
 let made = 0;
 
-beforeAll(async () => {
-  node = await serve(['--store', 'memory', '--cycle-ms', `${CYCLE_MS}`]);
-  const minted = await (await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' })).json();
-  ({ key } = minted as { key: string });
-});
-afterAll(() => node.stop());
+const node = await serve(['--store', 'memory', '--cycle-ms', `${CYCLE_MS}`]);
+const minted = await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' });
+const { key } = (await minted.json()) as { key: string };
 
 async function post(path: string, body: object): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -1,16 +1,12 @@
 // What a node holds, measured at a real one. How much that is depends on the machine, and is not asserted.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { stress } from '../../../src/harness/live/stress.js';
 import { metricsOf } from '../../node/asking.js';
 import { hasRedis, RedisServer } from '../../node/network/redis/server.js';
 import { startNetworkNode } from '../../node/network-nodes.js';
-import { type Running, startRunning } from '../../node/running.js';
+import { startRunning } from '../../node/running.js';
 
-let node: Running;
-beforeAll(async () => {
-  node = await startRunning();
-});
-afterAll(() => node.close());
+const node = await startRunning();
 
 const short = { seconds: 1, rounds: 1, connections: 4 };
 

@@ -2,6 +2,7 @@
 // them. Written apart from the real one, so that both cannot be wrong alike.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { generateSigner } from '../../../src/core/record/signing.js';
+import { afterTest } from '../../left-behind.js';
 import { loopback } from '../../loopback.js';
 
 /** The one way in which the node is wrong; nothing for a right one. */
@@ -62,6 +63,7 @@ interface Bucket {
 export async function startSmallNode(cycleMs: number, wrong: Wrong = {}): Promise<SmallNode> {
   const node = new Small(cycleMs, wrong);
   const { url, close } = await loopback(node.server);
+  afterTest(() => node.stop());
   return {
     url,
     gated: () => node.gated,

@@ -4,17 +4,12 @@
 //   cycle     0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19
 //   requests  0  1  0  1  0  1  4  5  0  1  0  1  0  1  0  1  0  1  0  1
 //   count     0  1  1  2  2  3  7 12 12 12 12 12 12 12  9  5 ...               trips in 6 (the 7th), restores in 15
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { LoadedScenario } from '../../../src/harness/scenario/load-scenario.js';
 import { burst, decided, run, scenario, steady, type Told, told } from './asking.js';
 import { type SmallNode, startSmallNode, type Wrong } from './wrong-node.js';
 
 const CYCLE_MS = 50;
-const nodes: SmallNode[] = [];
-
-afterEach(async () => {
-  for (const node of nodes.splice(0)) await node.kill();
-});
 
 interface Setting {
   readonly cycleMs?: number;
@@ -31,7 +26,6 @@ async function burstAt(
 ): Promise<Told> {
   const result = await steady(async () => {
     const node = await startSmallNode(cycleMs, wrong);
-    nodes.push(node);
     return run(asked, { url: node.url, timeoutMs, onCycle: ({ elapsed }) => onCycle?.(elapsed, node) });
   });
   return told(result);
@@ -79,7 +73,6 @@ it.each<[string, Wrong, string]>([
     'seed: 7\nduration: 30\nlimiter: { primitive: token_bucket, params: { rate: 100, per_ms: 1000, capacity: 30 } }\narrivals: [{ model: poisson, rate: 2 }]\ncosts: { each: { law: uniform, from: 1, to: 25 } }',
   );
   const node = await startSmallNode(CYCLE_MS, wrong);
-  nodes.push(node);
   const { comparison } = told(await decided(() => run(asked, { url: node.url })));
   expect(comparison.verdict, comparison.reason).toBe(verdict);
   if (verdict !== 'agrees') expect(comparison.differences[0]).toMatchObject({ figure: 'decision' });

@@ -2,11 +2,11 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { status } from '@grpc/grpc-js';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { startRateLimitService } from '../../../src/node/envoy/rate-limit-service.js';
 import type { OpenDoor } from '../../../src/node/node.js';
 import { inTurn } from '../caller.js';
-import { type Running, startRunning } from '../running.js';
+import { startRunning } from '../running.js';
 
 /** With it a client of HTTP/2 begins: words, and settings of which there are none. */
 const PREFACE = Buffer.concat([
@@ -16,11 +16,8 @@ const PREFACE = Buffer.concat([
 
 const anyPort: OpenDoor = (context, host, log) => startRateLimitService(context, { host, port: 0, domains: [] }, log);
 
-let node: Running | undefined;
-afterEach(() => node?.close());
-
 it('a connection without room is cut on the port of gRPC, too, and one that closes leaves its room', async () => {
-  node = await startRunning({
+  const node = await startRunning({
     limits: { sockets: { perOwner: 2, onNode: 4 } },
     door: anyPort,
   });
@@ -59,7 +56,7 @@ async function begun(address: string, calls: number, headers: Readonly<Record<st
 }
 
 it('a call that does not come as a whole is given up in the time that a request has', async () => {
-  node = await startRunning({
+  const node = await startRunning({
     limits: { headersTimeoutMs: 300, requestTimeoutMs: 300, connectionsCheckMs: 100 },
     door: anyPort,
   });
@@ -69,11 +66,11 @@ it('a call that does not come as a whole is given up in the time that a request 
 });
 
 it('a connection has some calls at a time, and an address has a thousand open, as bodies under way', async () => {
-  node = await startRunning({ door: anyPort });
+  const node = await startRunning({ door: anyPort });
   const first = await begun(node.doorAddress!, 1);
   const each = first.session.remoteSettings.maxConcurrentStreams!;
   expect(each).toBe(256);
-  const others = await inTurn(Array(5).keys(), () => begun(node!.doorAddress!, each));
+  const others = await inTurn(Array(5).keys(), () => begun(node.doorAddress!, each));
   expect(await Promise.any(others.flatMap(({ statuses }) => statuses))).toBe(status.RESOURCE_EXHAUSTED);
   const { most, refused } = (await node.ask('GET', '/api/limits')).body.open_body_bytes;
   expect([most / (64 << 10), refused > 0]).toEqual([1_024, true]);
@@ -81,7 +78,7 @@ it('a connection has some calls at a time, and an address has a thousand open, a
 });
 
 it('beyond loopback a stranger is refused before its message has come', async () => {
-  node = await startRunning({ host: '0.0.0.0', hostNames: [], door: anyPort });
+  const node = await startRunning({ host: '0.0.0.0', hostNames: [], door: anyPort });
   const port = node.doorAddress!.split(':').at(-1);
   const { session, statuses } = await begun(`127.0.0.1:${port}`, 1);
   const bad = await begun(`127.0.0.1:${port}`, 1, { authorization: 'Bearer none' });

@@ -10,15 +10,15 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { grpcCredentials } from '../../../src/node/envoy/door.js';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
 import { startRateLimitService } from '../../../src/node/envoy/rate-limit-service.js';
 import { openSqliteStore } from '../../../src/node/store/sqlite.js';
-import { temporaryFolder } from '../../left-behind.js';
+import { afterTest, temporaryFolder } from '../../left-behind.js';
 import { Caller, inTurn } from '../caller.js';
 import { certified, hasOpenssl } from '../network/redis/certificates.js';
-import { type Running, type Start, startRunning } from '../running.js';
+import { type Start, startRunning } from '../running.js';
 
 const limits = `
 domain: shop
@@ -43,11 +43,6 @@ descriptors:
     rate_limit: { limiter: { threshold: 2, within: 100000 } }
 `;
 
-const running: (Running | Client)[] = [];
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.close();
-});
-
 /** @param tls credentials of the service, and those of its client */
 async function start(options: Start = {}, text = limits, tls: Tls = {}) {
   const domains = [readDescriptorLimits(text, 'limits.yaml', 777)];
@@ -59,7 +54,7 @@ async function start(options: Start = {}, text = limits, tls: Tls = {}) {
   });
   // Node 26 refuses an address as the name of a server, which is what the client's library would ask for.
   const client = new Client(node.doorAddress!, given, { 'grpc.ssl_target_name_override': 'localhost' });
-  running.push(client, node);
+  afterTest(() => client.close());
   const ask = (request: Buffer, metadata = new Metadata()) =>
     new Promise<Response>((resolve, reject) => {
       const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
@@ -277,7 +272,7 @@ it('the service finds its contracts again after a restart, with their counts, an
   const first = await start({ store: openSqliteStore({ dir }) });
   await first.codesOf(...times(3, { user: 'ann' }));
   const made = first.node.host.machine('shop').contracts.map(({ id }) => id);
-  for (const one of running.splice(0)) await one.close();
+  await first.node.close();
   const second = await start(
     { store: openSqliteStore({ dir }) },
     `${limits}  - key: more\n    rate_limit: { unit: day, requests_per_unit: 1 }\n`,

@@ -4,7 +4,7 @@ import type { Key } from '../../../src/node/store/credential-store.js';
 import { MemoryCredentials } from '../../../src/node/store/memory-credentials.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { describeCredentials } from '../../suite/credentials.js';
-import { storesOfFile } from './opened.js';
+import { openStore } from './opened.js';
 
 const KEY: Key = {
   id: 'k',
@@ -17,8 +17,6 @@ const KEY: Key = {
   isRevoked: false,
 };
 const SESSION = { hash: 'cd'.repeat(32), keyId: 'k', expiresAtMs: 3 };
-
-const openStore = storesOfFile();
 
 describeCredentials('credentials in memory', () => new MemoryCredentials());
 describeCredentials('credentials on disk', () => openStore().credentials);

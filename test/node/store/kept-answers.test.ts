@@ -2,9 +2,7 @@ import { expect, it } from 'vitest';
 import { MemoryAnswers } from '../../../src/node/store/memory.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { describeKeptAnswers } from '../../suite/kept-answers.js';
-import { storesOfFile } from './opened.js';
-
-const openStore = storesOfFile();
+import { openStore } from './opened.js';
 
 describeKeptAnswers('answers in memory', () => new MemoryAnswers());
 describeKeptAnswers('answers on disk', () => openStore().answers);

@@ -1,32 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { EMPTY, link } from '../../../src/core/record/chain.js';
 import type { AuditRow } from '../../../src/core/record/row.js';
 import type { Failure } from '../../../src/core/schema/failure.js';
-import { openSqliteStore, type SqliteStore } from '../../../src/node/store/sqlite.js';
+import type { SqliteStore } from '../../../src/node/store/sqlite.js';
 import { codeOf } from '../../failures.js';
-import { canMount, fillUp, mount, unmount } from '../../small-disk.js';
+import { canMount, fillUp, mount } from '../../small-disk.js';
+import { openStore } from './opened.js';
 import { entryOf, machineImage } from './sample-rows.js';
 
 describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: only root may mount one)'}`, () => {
   let disk: string;
-  let store: SqliteStore | undefined;
 
   beforeEach(() => {
     disk = mount(1);
   });
 
-  afterEach(() => {
-    store?.close();
-    unmount(disk);
-  });
-
-  const open = () => {
-    store = openSqliteStore({ dir: join(disk, 'data') });
-    return store;
-  };
+  const open = () => openStore({ dir: join(disk, 'data') });
 
   it('a full disk stops the store; with room again it goes on from what was settled', () => {
     fs.writeFileSync(join(disk, 'ballast'), Buffer.alloc(200_000));
@@ -65,8 +57,9 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
   });
 
   it('a full disk can still be read by a store that is opened on it', () => {
-    const { settled } = writeUntilFull(open());
-    store?.close();
+    const full = open();
+    const { settled } = writeUntilFull(full);
+    full.close();
     fillUp(join(disk, 'ballast'));
     expect(open().rows('m', { limit: 1e6 })).toEqual(settled);
   });

@@ -9,11 +9,10 @@ import { checkIntact } from '../../../src/node/store/sqlite-damage.js';
 import { sqlite } from '../../../src/node/store/sqlite-library.js';
 import { codeOf, failureOf } from '../../failures.js';
 import { temporaryFolder } from '../../left-behind.js';
-import { storesOfFile } from './opened.js';
+import { openStore as opened } from './opened.js';
 import { startProcess } from './process.js';
 import { appendAll, entryOf, machineImage } from './sample-rows.js';
 
-const opened = storesOfFile();
 const openStore = (dir: string) => opened({ dir });
 
 it('the data folder is made with all that leads to it, and nobody else can look into it', () => {

@@ -6,10 +6,8 @@ import type { AuditEntry } from '../../../src/core/record/row.js';
 import type { Failure } from '../../../src/core/schema/failure.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { describeStore } from '../../suite/store.js';
-import { storesOfFile } from './opened.js';
+import { openStore } from './opened.js';
 import { appendAll, entryOf, machineImage } from './sample-rows.js';
-
-const openStore = storesOfFile();
 
 for (const [when, defer] of [
   ['at once', (flush: () => void) => flush()],

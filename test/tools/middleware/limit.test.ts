@@ -5,10 +5,10 @@ import express, { type Request as ExpressRequest } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WeirClient } from '../../../src/api/client/weir-client.js';
 import { type LimitOptions, limit } from '../../../src/tools/middleware/limit.js';
-import { type Running, startRunning } from '../../node/running.js';
+import { startRunning } from '../../node/running.js';
 
 const servers: Server[] = [];
 afterAll(() => {
@@ -194,13 +194,9 @@ describe.each(frameworks)('the middleware in %s', (name, make) => {
   });
 });
 
-describe('a limit by a node', () => {
-  let node: Running;
-  beforeAll(async () => {
-    node = await startRunning({ cycleMs: 50 });
-  });
-  afterAll(() => node.close());
+const node = await startRunning({ cycleMs: 50 });
 
+describe('a limit by a node', () => {
   it('a limit by a node is counted there; when it is away, the request fails or passes, as asked', async () => {
     const client = new WeirClient({ url: node.url, key: node.keyOf('owner') });
     await client.call('createMachine', { body: { slug: 'edge' } });

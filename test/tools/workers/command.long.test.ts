@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Queue, QueueEvents, Worker } from 'bullmq';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pause } from '../../../src/core/time/wall.js';
 import { VERSION } from '../../../src/core/version.js';
 import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../../src/tools/workers/run-queue.js';
@@ -28,7 +28,6 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   beforeAll(async () => {
     redis = await RedisServer.start();
   });
-  afterAll(() => redis.stop());
   afterEach(async () => {
     for (const { child } of workers) child.kill('SIGKILL');
     await Promise.all(workers.map(({ ended }) => ended));

@@ -40,12 +40,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     node = await serve(['--store', 'memory', '--cycle-ms', String(CYCLE_MS)]);
     wrongNode = await startSmallNode(CYCLE_MS, { windowBy: 1 });
   });
-  afterAll(async () => {
-    await kill(...workers);
-    await wrongNode.kill();
-    await node.stop();
-    await redis.stop();
-  });
+  afterAll(() => kill(...workers));
   afterEach(async () => {
     await redis.restartIfGone();
     await redis.ask('FLUSHALL');

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
+import { afterTest } from '../../../left-behind.js';
 
 /** Whether this machine has Redis (Debian: redis-server). Tests that need it are skipped where it is absent. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
@@ -46,6 +47,7 @@ export class RedisServer {
   static async startWith(certificates: Certificates | undefined, ...args: string[]): Promise<RedisServer> {
     for (let tries = 1; ; tries += 1) {
       const server = new RedisServer(await freePort(), args, certificates);
+      afterTest(() => server.stop());
       try {
         await server.restart();
         return server;

@@ -63,7 +63,6 @@ describe.skipIf(!hasRedis || !hasOpenssl)('Redis over TLS (needs redis-server an
     withTls();
     process.env['REDIS_TLS'] = 'true';
     found.push(await asked(server.url.replace('rediss', 'redis')));
-    await server.stop();
     expect(found).toEqual([
       1,
       expect.stringMatching(/certificate/),
@@ -85,7 +84,6 @@ describe.skipIf(!hasRedis || !hasOpenssl)('Redis over TLS (needs redis-server an
     const answers = await Promise.all(keys.map((key) => connection.command('INCR', key)));
     connection.close();
     const kept = await Promise.all(cluster.servers.map((server) => server.ask<number>('DBSIZE')));
-    await cluster.stop();
     // The keys, and the length of a cycle.
     expect([answers.every((n) => n === 1), kept.every((n) => n > 0), kept.reduce((all, n) => all + n, 0)]).toEqual([
       true,
@@ -116,7 +114,6 @@ describe.skipIf(!hasRedis || !hasOpenssl)('Redis over TLS (needs redis-server an
       return found === 1 || sentinel.exitCode !== null;
     });
     sentinel.kill('SIGKILL');
-    await master.stop();
     expect(found).toBe(1);
   });
 });
