@@ -6,7 +6,7 @@
 // Source: the plugin references of docs.konghq.com.
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
-import { kongCondition, weightOf } from './kong-route.js';
+import { annotatedCondition, kongCondition, weightOf } from './kong-route.js';
 import { filtersOf, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
 import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { isAlways, type ValueTest } from './request-condition.js';
@@ -39,6 +39,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
     })),
     ...services.flatMap((service) => listAt(service, 'routes').map((route) => ({ route, service: nameOf(service) }))),
   ];
+  const isOld = Number(textAt(root, '_format_version')) < 3;
   const consumers = listAt(root, 'consumers');
   const lists = [
     ['service', services],
@@ -57,7 +58,8 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
   const plugins = written.map(([above, one, plugin]) => {
     const named = ['consumer', 'consumer_group', 'route', 'service'].flatMap((what) => {
       const name = what === above ? one : (nameOf(at(plugin, what)) ?? textAt(plugin, what));
-      return name === undefined ? [] : [`${what} ${name}`];
+      const meant = lists.find(([kind]) => kind === what)![1].find((other) => textAt(other, 'id') === name);
+      return name === undefined ? [] : [`${what} ${nameOf(meant) ?? name}`];
     });
     return { plugin, kind: textAt(plugin, 'name') ?? '', scope: named.join(', ') || 'global' };
   });
@@ -90,7 +92,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
   const table = routes.map((route) => {
     const limiters = read.flatMap((one) => (scopeIn(route, one.kind) === one.scope ? one.limiters : []));
-    return { ...reachOf(route.route), limiters, weight: weightOf(route.route) };
+    return { ...reachOf(route.route, isOld), limiters, weight: weightOf(route.route) };
   });
   const global = read.flatMap(({ scope, limiters }) => (scope === 'global' ? limiters : []));
   if (broader.length > 0)
@@ -112,11 +114,12 @@ function nameOf(one: TreeEntry | undefined): string | undefined {
   );
 }
 
-function reachOf(route: TreeEntry): Reach {
-  const paths = textsAt(route, 'paths').map(
-    (path): ValueTest =>
-      path.startsWith('~') ? { is: 'matching', value: `^(?:${path.slice(1)})` } : { is: 'prefix', value: path },
-  );
+/** @param isOld before Kong 3 a path with other signs than those of paths is an expression */
+function reachOf(route: TreeEntry, isOld: boolean): Reach {
+  const paths = textsAt(route, 'paths').map((path): ValueTest => {
+    const expression = isOld && /[^\w.~/%-]/.test(path) ? path : /^~(.*)/s.exec(path)?.[1];
+    return expression === undefined ? { is: 'prefix', value: path } : { is: 'matching', value: `^(?:${expression})` };
+  });
   const when = kongCondition(route);
   return { hosts: textsAt(route, 'hosts'), paths, ...(!isAlways(when) && { when }) };
 }
@@ -190,7 +193,7 @@ function placesOf(one: TreeEntry): Place[] {
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
     return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule) }));
   if (kind === 'Ingress' && rules.length > 0)
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfIngress(rule) }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfIngress(rule), when: annotatedCondition(one) }));
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }
 
