@@ -191,7 +191,7 @@ function placesOf(one: TreeEntry): Place[] {
   const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true };
   const rules = listAt(one, 'spec', 'rules');
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule) }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule, ['^(?:', ')']) }));
   if (kind === 'Ingress' && rules.length > 0)
     return rules.map((rule) => ({ ...place, at: rule, ...reachOfIngress(rule), when: annotatedCondition(one) }));
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];

@@ -27,21 +27,23 @@ function pathsOfRules(rules: readonly TreeEntry[]): ask.ValueTest[] {
 }
 
 /** Of a match of the Gateway API. */
-function pathOfMatch(match: TreeEntry): ask.ValueTest[] {
+function pathOfMatch(match: TreeEntry, [before, after]: Anchors): ask.ValueTest[] {
   const text = textAt(match, 'path', 'value');
   if (text === undefined) return [];
   const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
-  if (type === 'Exact' || type === 'RegularExpression')
-    return [{ is: type === 'Exact' ? 'equal' : 'matching', value: text }];
-  return prefixOf(text);
+  if (type === 'RegularExpression') return [{ is: 'matching', value: `${before}${text}${after}` }];
+  return type === 'Exact' ? [{ is: 'equal', value: text }] : prefixOf(text);
 }
 
+/** How much of a path an expression has to match: of Envoy all, of Kong the beginning, of Traefik any part. */
+type Anchors = readonly [before: string, after: string];
+
 /** Of a rule of an HTTPRoute or GRPCRoute. */
-export function reachOfRoute(route: TreeEntry, rule: TreeEntry): Reach {
+export function reachOfRoute(route: TreeEntry, rule: TreeEntry, anchors: Anchors): Reach {
   const hosts = textsAt(route, 'spec', 'hostnames');
   const matches = listAt(rule, 'matches');
   const conditions = matches.map(matchCondition);
-  const paths = matches.map(pathOfMatch);
+  const paths = matches.map((one) => pathOfMatch(one, anchors));
   const all = { hosts, paths: paths.every((some) => some.length > 0) ? paths.flat() : [] };
   if (conditions.every(ask.isAlways)) return all;
   return { ...all, when: ask.oneHolds(...conditions.map((one, i) => ask.allHold(one, conditionOfPaths(paths[i]!)))) };

@@ -109,7 +109,7 @@ function routersOf(root: TreeEntry): Router[] {
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
   return rules.map((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
-    const reach = reachOfRoute(root, rule);
+    const reach = reachOfRoute(root, rule, ['', '']);
     const title = [name, ...reach.paths.slice(0, 1).map(({ value }) => value)].join(', ');
     return { name: title, reach, priority: lengthOf(reach), middlewares };
   });
