@@ -7,7 +7,7 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { annotatedCondition, kongCondition, weightOf } from './kong-route.js';
-import { filtersOf, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
+import { filtersOf, pathOfRule, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
 import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { isAlways, type ValueTest } from './request-condition.js';
 
@@ -131,7 +131,7 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
     if (!/^Kong(?:Cluster)?Plugin$/.test(object) || !/rate-?limit|^service-protection$/.test(kind)) return [];
     const name = textAt(root, 'metadata', 'name') ?? '';
     const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
-    const places = roots.filter((one) => mayName(one, root, roots)).flatMap((one) => placesNaming(one, root));
+    const places = roots.filter((one) => mayName(one, root, roots)).flatMap((one) => placesNaming(one, root, roots));
     const bound: Bound = {
       where: [...new Set(places.map(({ where }) => where))].join(', ') || 'global',
       hosts: [...new Set(places.flatMap(({ hosts }) => hosts))],
@@ -140,13 +140,19 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
       unused: isGlobal || places.length > 0 ? undefined : 'no annotation konghq.com/plugins and no filter names it',
     };
     const limiters = readPlugin(root, bound, found, name);
-    const rules = places.length === 0 ? [undefined] : places.map(({ at }) => at);
-    return rules.map((rule) => ({ kind, limiters, rule }));
+    const rules = places.length === 0 ? [{ at: undefined, isOfService: false }] : places;
+    return rules.map(({ at: rule, isOfService }) => ({ kind, limiters, rule, isOfService }));
   });
   const limitersOf = (rule?: TreeEntry) => {
-    const own = read.filter((one) => one.rule === rule);
-    const global = read.filter((one) => one.rule === undefined && !own.some(({ kind }) => kind === one.kind));
-    return [...own, ...global].flatMap(({ limiters }) => limiters);
+    const levels = [
+      read.filter((one) => one.rule === rule && !one.isOfService),
+      read.filter((one) => one.rule === rule && one.isOfService),
+      read.filter((one) => one.rule === undefined),
+    ];
+    const isReplaced = (kind: string, i: number) =>
+      levels.slice(0, i).some((some) => some.some((one) => one.kind === kind));
+    const held = levels.flatMap((some, i) => some.filter(({ kind }) => !isReplaced(kind, i)));
+    return [...new Set(held)].flatMap(({ limiters }) => limiters);
   };
   const routed = roots.flatMap(placesOf).filter(({ isRouted }) => isRouted);
   const table = routed.map((one) => ({ ...one, limiters: limitersOf(one.at) }));
@@ -158,6 +164,8 @@ interface Place extends Reach {
   readonly at: TreeEntry;
   readonly where: string;
   readonly isRouted: boolean;
+  /** The plugin is that of the service behind it. */
+  readonly isOfService?: boolean;
 }
 
 /** A plugin is for its namespace, or for all where none of a namespace has the name; one of another namespace is named with that. */
@@ -178,11 +186,23 @@ const isNamedWithNamespace = (one: TreeEntry, plugin: TreeEntry) => {
   return pluginsOf(one).includes(`${name('namespace')}:${name('name')}`);
 };
 
-function placesNaming(one: TreeEntry, plugin: TreeEntry): Place[] {
+function placesNaming(one: TreeEntry, plugin: TreeEntry, roots: readonly TreeEntry[]): Place[] {
   const name = textAt(plugin, 'metadata', 'name') ?? '';
   const isAnnotated = pluginsOf(one).includes(name) || isNamedWithNamespace(one, plugin);
   const isBound = textAt(one, 'kind') === 'KongPluginBinding' && textAt(one, 'spec', 'pluginRef', 'name') === name;
+  const behind = isAnnotated && textAt(one, 'kind') === 'Service' ? placesBefore(one, roots) : [];
+  if (behind.length > 0) return behind;
   return placesOf(one).filter(({ at: rule }) => isAnnotated || isBound || filtersOf(rule, 'KongPlugin').includes(name));
+}
+
+/** The rules that lead to a service. */
+function placesBefore(service: TreeEntry, roots: readonly TreeEntry[]): Place[] {
+  const name = textAt(service, 'metadata', 'name');
+  const leads = ({ at: rule }: Place) =>
+    textAt(rule, 'backend', 'service', 'name') === name ||
+    listAt(rule, 'backendRefs').some((one) => textAt(one, 'name') === name);
+  const near = roots.filter((one) => sharesNamespace(one, service)).flatMap(placesOf);
+  return near.filter(leads).map((place) => ({ ...place, where: `Service ${name}`, isOfService: true }));
 }
 
 /** The rules of an object; what has none may be for any request. */
@@ -193,7 +213,12 @@ function placesOf(one: TreeEntry): Place[] {
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
     return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule, ['^(?:', ')']) }));
   if (kind === 'Ingress' && rules.length > 0)
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfIngress(rule), when: annotatedCondition(one) }));
+    return rules.flatMap((rule) => {
+      const paths = listAt(rule, 'http', 'paths').map((path) => ({ at: path, paths: pathOfRule(path) }));
+      const { hosts } = reachOfIngress(rule);
+      const all = paths.length > 0 ? paths : [{ at: rule, paths: [] }];
+      return all.map((path) => ({ ...place, hosts, ...path, when: annotatedCondition(one) }));
+    });
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }
 

@@ -13,7 +13,7 @@ const OURS = 'nginx.ingress.kubernetes.io/';
 const LIMITS = /^nginx\.ingress\.kubernetes\.io\/limit-(?:rps|rpm|connections)$/;
 const THEIRS = /\/(?:global-)?rate-limit(?:$|-requests$)|^haproxy[\w.-]*\/limit-(?:rps|connections)$/;
 
-function pathOfRule(path: TreeEntry): ask.ValueTest[] {
+export function pathOfRule(path: TreeEntry): ask.ValueTest[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');
   if (type === 'Exact') return [{ is: 'equal', value: text }];
