@@ -103,8 +103,9 @@ function prefixOf(text: string): ask.ValueTest[] {
 
 export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): void {
   const codeOf = (name: string) => {
-    const settings = roots.find((one) => textAt(one, 'kind') === 'ConfigMap' && at(one, 'data', name) !== undefined);
-    return numberAt(settings, 'data', name) ?? 503;
+    const inSettings = (one: TreeEntry) => (textAt(one, 'kind') === 'ConfigMap' ? ['data'] : ['controller', 'config']);
+    const [given] = roots.flatMap((one) => at(one, ...inSettings(one), name) ?? []);
+    return numberAt(given) ?? 503;
   };
   for (const [one, names] of roots.flatMap((root) => [...walk(root)])) {
     const [name = '', text] = [names.at(-1), String(one.value)];
