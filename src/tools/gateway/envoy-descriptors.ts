@@ -11,7 +11,20 @@ import { literal } from './expression.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
 import { headerText, keyOfAll, type LimitKey } from './limit-key.js';
-import { allHold, equalTo, isAlways, not, type RequestField, type ValueTest } from './request-condition.js';
+import {
+  ALWAYS,
+  allHold,
+  equalTo,
+  fieldText,
+  isAlways,
+  not,
+  passes,
+  type RequestCondition,
+  type RequestField,
+  type RequestText,
+  tested,
+  type ValueTest,
+} from './request-condition.js';
 
 export const isDomain = (root: TreeEntry) =>
   textAt(root, 'domain') !== undefined && at(root, 'descriptors') !== undefined;
@@ -27,11 +40,18 @@ function entrySent(action: TreeEntry): string {
   return own ?? kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function partSent(action: TreeEntry): RequestField | undefined {
+/** The text of a request that an action without a value sends. */
+function textSent(action: TreeEntry): RequestText {
   const [kind = '', given] = [...action.fields][0] ?? [];
-  if (/^remote_?[aA]ddress$/.test(kind)) return 'client';
-  const text = headerText(textAt(given, 'header_name') ?? '');
-  return text.kind === 'field' ? text.field : undefined;
+  return /^remote_?[aA]ddress$/.test(kind) ? fieldText('client') : headerText(textAt(given, 'header_name') ?? '');
+}
+
+/** What a descriptor that is sent leads to. */
+interface Reached {
+  readonly entry: TreeEntry;
+  readonly trail: readonly Part[];
+  readonly parts: readonly (RequestField | undefined)[];
+  readonly when: RequestCondition;
 }
 
 /** A limit belongs to the path of keys and values that leads to it. */
@@ -56,39 +76,71 @@ export class Domains {
     this.#asked.add(domain);
     const named = this.#roots.filter((one) => textAt(one, 'domain') === domain);
     return limits.flatMap((limit) => {
-      const actions = listAt(limit, 'actions');
       if (named.length > 0) this.found.read.add(limit.file);
-      const trail: Part[] = [];
-      const parts: (RequestField | undefined)[] = [];
-      let level: readonly TreeEntry[] = named.flatMap((root) => listAt(root, 'descriptors'));
-      let last: TreeEntry | undefined;
-      for (const action of actions) {
-        const [key = '', value] = entrySent(action).split(/=(.*)/s);
-        const entries = level.filter((one) => textAt(one, 'key') === key);
-        const fitting = (test: (own: string) => boolean) => entries.find((one) => test(textAt(one, 'value') ?? ''));
-        const open = fitting((own) => (value === undefined && own === '*') || own === '');
-        last =
-          (value === undefined
-            ? undefined
-            : (fitting((own) => own === value) ?? fitting((own) => own !== '' && isPattern(own, value)))) ?? open;
-        if (value === undefined)
-          for (const one of entries.filter((other) => other !== open)) {
-            this.#unclear.add(one);
-            this.found.refuse(
-              one,
-              `requests with ${key}=${textAt(one, 'value')} have limits of their own; here ${open === undefined ? 'they have none' : 'they count as the others'}`,
-            );
-          }
-        if (last === undefined) return [];
-        if (last === open && value === undefined) parts.push(partSent(action));
-        trail.push(partOf(last));
-        level = listAt(last, 'descriptors');
-      }
-      if (last === undefined) return [];
-      const { text } = keyOfEntries(trail);
-      const place = { reach: 'known', key: keyOfAll(text, parts), hosts, ...reachSent(limit) } as const;
-      return this.#limiter(last, trail, place);
+      const { paths, when = ALWAYS } = reachSent(limit);
+      const level = named.flatMap((root) => listAt(root, 'descriptors'));
+      return this.#follow(level, listAt(limit, 'actions'), { trail: [], parts: [], when }).flatMap((one) => {
+        const key = keyOfAll(keyOfEntries(one.trail).text, one.parts);
+        const place = { reach: 'known', key, hosts, paths, ...(!isAlways(one.when) && { when: one.when }) } as const;
+        return this.#limiter(one.entry, one.trail, place);
+      });
     });
+  }
+
+  #follow(
+    level: readonly TreeEntry[],
+    [action, ...rest]: readonly TreeEntry[],
+    above: Omit<Reached, 'entry'>,
+  ): readonly Reached[] {
+    if (action === undefined) return [];
+    const [key = '', value] = entrySent(action).split(/=(.*)/s);
+    const entries = level.filter((one) => textAt(one, 'key') === key);
+    return this.#choices(entries, value, textSent(action), key).flatMap(({ entry, parts, when }) => {
+      const here = {
+        entry,
+        trail: [...above.trail, partOf(entry)],
+        parts: [...above.parts, ...parts],
+        when: allHold(above.when, when),
+      };
+      return rest.length === 0 ? [here] : this.#follow(listAt(entry, 'descriptors'), rest, here);
+    });
+  }
+
+  /** The entry for a value; of a text of the request those for its values, each with the requests that have one. */
+  #choices(
+    entries: readonly TreeEntry[],
+    value: string | undefined,
+    text: RequestText,
+    key: string,
+  ): readonly Omit<Reached, 'trail'>[] {
+    const ofValue = (one: TreeEntry) => textAt(one, 'value') ?? '';
+    const open = entries.find((one) => ofValue(one) === '' || (value === undefined && ofValue(one) === '*'));
+    const others = entries.filter((one) => one !== open && ofValue(one) !== '');
+    const patterns = others.filter((one) => partOf(one).isPattern);
+    const all = [...others.filter((one) => !patterns.includes(one)), ...patterns];
+    if (value !== undefined) {
+      const entry = all.find((one) => ofValue(one) === value || passes(testOfValue(ofValue(one)), value)) ?? open;
+      return entry === undefined ? [] : [{ entry, parts: [], when: ALWAYS }];
+    }
+    const part = text.kind === 'field' ? text.field : undefined;
+    if (part === undefined)
+      for (const one of others) {
+        this.#unclear.add(one);
+        const rest = open === undefined ? 'they have none' : 'they count as the others';
+        this.found.refuse(one, `requests with ${key}=${ofValue(one)} have limits of their own; here ${rest}`);
+      }
+    const before: RequestCondition[] = [];
+    const chosen = (part === undefined ? [] : all).map((entry) => {
+      const held = tested(text, testOfValue(ofValue(entry)));
+      const { isPattern, isOpen } = partOf(entry);
+      const when = isPattern ? allHold(held, ...before.map(not)) : held;
+      before.push(held);
+      return { entry, parts: isOpen ? [part] : [], when };
+    });
+    return [
+      ...chosen,
+      ...(open === undefined ? [] : [{ entry: open, parts: [part], when: allHold(...before.map(not)) }]),
+    ];
   }
 
   /** Adds limits that no route of these files sends. */
@@ -152,20 +204,21 @@ const FIELDS = [
 interface Part {
   readonly name: string;
   readonly value: string | undefined;
-  /** The value is a pattern; each matching value counts separately. */
+  readonly isPattern?: boolean;
+  /** Each value that matches the pattern counts separately. */
   readonly isOpen?: boolean;
 }
 
 function partOf(entry: TreeEntry): Part {
   const value = textAt(entry, 'value');
-  const isOpen = value?.includes('*') === true && textAt(entry, 'share_threshold') !== 'true';
-  return { name: textAt(entry, 'key') ?? '', value, isOpen };
+  const isPattern = value?.includes('*') === true;
+  const isOpen = isPattern && textAt(entry, 'share_threshold') !== 'true';
+  return { name: textAt(entry, 'key') ?? '', value, isPattern, isOpen };
 }
 
-function isPattern(pattern: string, value: string): boolean {
-  const [first = '', ...rest] = pattern.split('*').map(literal);
-  return rest.length > 0 && new RegExp(`^${[first, ...rest].join('.*')}$`, 's').test(value);
-}
+/** A star stands for anything. */
+const testOfValue = (value: string): ValueTest =>
+  value.includes('*') ? { is: 'matching', value: `^${value.split('*').map(literal).join('.*')}$` } : equalTo(value);
 
 function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
   const unit = (textAt(given, 'unit') ?? '').toLowerCase();
@@ -202,10 +255,15 @@ export const entriesSent = (limit: TreeEntry): readonly string[] => listAt(limit
 export const sentIn = (tree: TreeEntry): readonly TreeEntry[] =>
   [...walk(tree)].flatMap(([entry]) => actionsOf(entry).filter((one) => at(one, 'actions') !== undefined));
 
-/** The requests that send the descriptor. */
-export function reachSent(limit: TreeEntry): Pick<Reach, 'paths' | 'when'> {
-  const asked = listAt(limit, 'actions').map((action): Pick<Reach, 'paths' | 'when'> => {
+/** The requests that send the descriptor. @param values that texts of the request are to have */
+export function reachSent(
+  limit: TreeEntry,
+  values: readonly (string | undefined)[] = [],
+): Pick<Reach, 'paths' | 'when'> {
+  const asked = listAt(limit, 'actions').map((action, i): Pick<Reach, 'paths' | 'when'> => {
     const [kind = '', given] = [...action.fields][0] ?? [];
+    const value = entrySent(action).includes('=') ? undefined : values[i];
+    if (value !== undefined) return { paths: [], when: tested(textSent(action), equalTo(value)) };
     if (!/_?[mM]atch$/.test(kind)) return { paths: [] };
     const headers = listAt(given, 'headers');
     const [header] = headers;

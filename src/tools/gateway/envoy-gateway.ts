@@ -7,8 +7,10 @@
 import { at, isGiven, listAt, numberAt, type TreeEntry, textAt } from './document.js';
 import { units } from './envoy-descriptors.js';
 import type { FoundLimits, Like } from './found.js';
-import { everyone, keyOfAll, type LimitKey, perClient, unknownKey } from './limit-key.js';
+import { testOf } from './header-match.js';
+import { everyone, headerText, keyOfAll, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { type PolicyTarget, readTargeted, targetPlace } from './policy-targets.js';
+import * as ask from './request-condition.js';
 
 export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   const policies = roots.filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy');
@@ -26,8 +28,11 @@ function readPolicy(
   const limits = at(root, 'spec', 'rateLimit');
   const merge = at(root, 'spec', 'mergeType');
   if (merge !== undefined) found.refuse(merge, 'mergeType is not read: a policy replaces that of its gateway here');
-  return (['global', 'local'] as const).flatMap((type) =>
-    listAt(limits, type, 'rules').flatMap((rule) => {
+  return (['global', 'local'] as const).flatMap((type) => {
+    const rules = listAt(limits, type, 'rules').map((rule) => ({ rule, ...selected(rule, found) }));
+    // A bucket without selectors is for requests that no other rule is for.
+    const others = rules.flatMap(({ rule, when }) => (isGiven(at(rule, 'clientSelectors')) ? [when] : []));
+    return rules.flatMap(({ rule, key, when: own }) => {
       const [requests, unit] = [
         numberAt(rule, 'limit', 'requests'),
         (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
@@ -41,9 +46,12 @@ function readPolicy(
         tokens_per_fill: requests,
         fill_interval: SECONDS[unit],
       };
+      const isRest = type === 'local' && !isGiven(at(rule, 'clientSelectors'));
+      const when = isRest ? ask.not(ask.oneHolds(...others)) : own;
       const place = {
         name,
-        key: selected(rule, found),
+        key,
+        ...(!ask.isAlways(when) && { when }),
         limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : bucket,
         isDryRun: textAt(rule, 'shadowMode') === 'true',
       };
@@ -58,37 +66,52 @@ function readPolicy(
         const limiter = { ...place, ...targetPlace(targets, rule, found, !isShared) };
         return { targets, limiter: found.limiter(rule, limiter) };
       });
-    }),
-  );
+    });
+  });
 }
 
 const SECONDS: Readonly<Record<string, string>> = { second: '1s', minute: '60s', hour: '3600s', day: '86400s' };
 
-/** Distinct counts each value separately; Exact, the default, counts all matches together. */
-function selected(rule: TreeEntry, found: FoundLimits): LimitKey {
+interface Selected {
+  readonly key: LimitKey;
+  readonly when: ask.RequestCondition;
+}
+
+/** All selectors hold. Distinct counts each value separately; Exact, the default, counts all matches together. */
+function selected(rule: TreeEntry, found: FoundLimits): Selected {
   const keys: LimitKey[] = [];
+  const asked: ask.RequestCondition[] = [];
   for (const selector of listAt(rule, 'clientSelectors'))
     for (const [kind, given] of selector.fields) {
       const many = given.items.length > 0 ? given.items : [given];
-      for (const one of many) {
+      const tests = many.map((one) => {
         const isDistinct = textAt(one, 'type') === 'Distinct';
-        const value = textAt(one, 'value') ?? textAt(one, 'name') ?? kind;
         if (isDistinct)
           keys.push(kind === 'sourceCIDR' ? perClient : unknownKey(`each ${textAt(one, 'name') ?? kind}`));
-        const of = [kind, textAt(one, 'name'), value].filter(
-          (text, i, all) => text !== undefined && all.indexOf(text) === i,
-        );
-        if (textAt(one, 'invert') === 'true')
-          found.refuse(one, `requests of ${of.join(' ')} are exempt; here it applies to all`);
-        else if (!isDistinct || (kind === 'sourceCIDR' && value !== '0.0.0.0/0' && value !== '::/0'))
-          found.refuse(one, `it applies only to requests of ${of.join(' ')}; here it applies to all`);
-        else if (kind === 'sourceCIDR' && value === '0.0.0.0/0')
-          found.refuse(one, 'addresses of IPv6 are not limited by 0.0.0.0/0; here they are');
-      }
+        const held = conditionOf(kind, one, found);
+        return textAt(one, 'invert') === 'true' ? ask.not(held) : held;
+      });
+      asked.push(kind === 'methods' ? ask.oneHolds(...tests) : ask.allHold(...tests));
     }
-  if (keys.length === 0) return everyone;
-  return keyOfAll(
-    keys.map(({ text }) => text).join(', '),
-    keys.map(({ parts }) => parts),
-  );
+  const parts = keys.map(({ parts }) => parts);
+  const key = keys.length === 0 ? everyone : keyOfAll(keys.map(({ text }) => text).join(', '), parts);
+  return { key, when: ask.allHold(...asked) };
+}
+
+const HEADERS: Readonly<Record<string, string>> = { methods: ':method', path: ':path' };
+
+function conditionOf(kind: string, one: TreeEntry, found: FoundLimits): ask.RequestCondition {
+  const value = textAt(one, 'value') ?? '';
+  if (kind === 'sourceCIDR') {
+    if (value.endsWith('/0')) {
+      found.refuse(one, `addresses of IPv${value.includes(':') ? 4 : 6} are not limited by ${value}; here they are`);
+      return ask.ALWAYS;
+    }
+    return ask.tested(ask.fieldText('client'), { is: 'within', ranges: [value] });
+  }
+  const name = textAt(one, 'name') ?? '';
+  const header = HEADERS[kind] ?? (kind === 'headers' ? name : undefined);
+  if (header === undefined && kind !== 'queryParams') return ask.missing(`what ${kind} asks`);
+  const text = header === undefined ? ask.argumentText(name) : headerText(header);
+  return textAt(one, 'type') === 'Distinct' ? ask.isThere(text) : ask.tested(text, testOf(one));
 }

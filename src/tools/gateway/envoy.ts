@@ -274,7 +274,13 @@ function readLocal(
   const perConnection = textAt(filter, 'local_rate_limit_per_downstream_connection') === 'true';
   const code = textAt(filter, 'status', 'code');
   const status = code === 'ServiceUnavailable' ? 503 : (numberAt(filter, 'status', 'code') ?? 429);
-  const add = (name: string, given: TreeEntry, key: LimitKey, sentAs: LocalLimit['sentAs']): LocalLimit[] => {
+  const add = (
+    name: string,
+    given: TreeEntry,
+    key: LimitKey,
+    sentAs: LocalLimit['sentAs'],
+    values: readonly (string | undefined)[] = [],
+  ): LocalLimit[] => {
     const limit = bucketOf(given, found);
     if (limit === undefined) return [];
     const by = sentAs && all.find((one) => sentAs(entriesSent(one)));
@@ -288,7 +294,7 @@ function readLocal(
           ? undefined
           : 'no route of the listener sends this descriptor';
     if (off === undefined) sayShares(given, enabled, enforced, found);
-    const own = by === undefined || off !== undefined ? { paths: [] } : reachSent(by);
+    const own = by === undefined || off !== undefined ? { paths: [] } : reachSent(by, values);
     const asked = allHold(...[when, own.when].flatMap((one) => one ?? []));
     const limiters = found.unless(off, given, {
       name,
@@ -319,15 +325,8 @@ function readLocal(
   for (const descriptor of listAt(filter, 'descriptors')) {
     const { entries, name, sentAs } = limitedDescriptor(descriptor);
     const given = at(descriptor, 'token_bucket');
-    const isFromRequest = all
-      .map(entriesSent)
-      .some((sent) => sentAs(sent) && sent.some((text, i) => !text.includes('=') && entries[i]!.value !== undefined));
-    if (isFromRequest)
-      found.refuse(
-        descriptor,
-        `only requests with ${name} meet this limit, and a log may not say which: it is left out`,
-      );
-    else if (given !== undefined) limits.push(...add(name, given, keyOfEntries(entries), sentAs));
+    const values = entries.map(({ value }) => value);
+    if (given !== undefined) limits.push(...add(name, given, keyOfEntries(entries), sentAs, values));
   }
   return limits;
 }

@@ -311,9 +311,12 @@ function fitsHost(hosts: readonly string[], host: string | undefined): boolean {
   return host === undefined || hosts.length === 0 || hosts.some((pattern) => isHost(pattern, host));
 }
 
-/** `a.example`, `*.example`, `.example`, `www.*`, or an expression: `~^a\\.`. */
+const PORT = /:\d+$/;
+
+/** `a.example`, `*.example`, `.example`, `www.*`, or an expression: `~^a\\.`. A port is compared where both have one. */
 export function isHost(pattern: string, host: string): boolean {
-  const [name, asked] = [pattern.toLowerCase(), host.toLowerCase().replace(/:\d+$/, '')];
+  const ignored = PORT.test(pattern) && PORT.test(host) ? '' : PORT;
+  const [name = '', asked = ''] = [pattern, host].map((one) => one.toLowerCase().replace(ignored, ''));
   if (name.startsWith('~')) return expressionOf(pattern.slice(1), true)?.test(asked) === true;
   if (FILLED_IN.test(name)) return true;
   if (name.startsWith('*')) return asked.endsWith(name.slice(1));

@@ -39,9 +39,11 @@ export function comparisonsIn(text: string): CountComparison[] {
   });
 }
 
+/** @param raised whether the count has the request when the rule is taken; if not, what is refused is not counted */
 export function likeOf(
   counter: string,
   limit: number,
+  raised: 'before' | 'after',
   period: string | undefined,
   expire: string | undefined,
 ): Like | string {
@@ -56,7 +58,7 @@ export function likeOf(
   if (expire !== undefined && (msOf(expire) ?? 0) < (msOf(period) ?? 0))
     return `expire ${expire} is shorter than the period ${period}: counts are lost`;
   return {
-    like: /^gpc\d_rate$/.test(counter) ? 'haproxy-gpc0-rate' : 'haproxy-http-req-rate',
+    like: raised === 'after' ? 'haproxy-gpc0-rate' : 'haproxy-http-req-rate',
     period: inUnits(period),
     limit,
   };

@@ -193,18 +193,18 @@ class SectionReader {
       const what = `${counter} is always 0: nothing is tracked in the table`;
       return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
-    // A rule before the tracking does not see the request.
     const own = tracks.filter((one) => this.section.lines.includes(one));
-    const isPersistent = own.some(({ text }) => /^tcp-request\s+(?:connection|session)/.test(text));
-    if (!isUpdated && own.length > 0 && !isPersistent && own.every((one) => one.line > line.line)) {
+    const isLate = !isUpdated && own.length > 0 && own.every((one) => isAfter(one, line));
+    if (isLate && isTracked) {
       const what = `line ${own[0]!.line} tracks after this rule, which does not see the count of its own request`;
-      if (!isTracked) return this.#refuse(line, what);
       return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
-    const raised = isUpdated ? this.#raisedBy(line, counter, slot, asked) : 'before';
+    // A request is counted once its head is read, which rules on connections do not wait for: what they refuse never counts.
+    const isUncounted = isLate || (/^http_req/.test(counter) && /^tcp-request/.test(action));
+    const raised = isUpdated ? this.#raisedBy(line, counter, slot, asked) : isUncounted ? 'after' : 'before';
     if (raised !== 'before' && raised !== 'after') return this.#refuse(line, raised);
     const limit = Number(figure) + (over === 'gt' ? 0 : -1) + (raised === 'after' ? 1 : 0);
-    const like = likeOf(isUpdated && raised === 'before' ? 'http_req_rate' : counter, limit, period, table.expire);
+    const like = likeOf(counter, limit, raised, period, table.expire);
     if (typeof like === 'string') return this.#refuse(line, like);
     const refuses = allHold(asked, this.#conditions.reached(line));
     const counted = isUpdated ? refuses : this.#counted(tracks, refuses, isTracked);
@@ -330,6 +330,16 @@ class SectionReader {
       status: 503,
     });
   }
+}
+
+/** HAProxy takes its rules in this order, whatever the order of their lines. */
+const PHASES = ['connection', 'session', 'content'];
+
+function isAfter(one: ConfigLine, other: ConfigLine): boolean {
+  const [own, theirs] = [one, other].map(({ words: [kind = '', phase = ''] }) =>
+    kind === 'tcp-request' ? PHASES.indexOf(phase) : PHASES.length,
+  ) as [number, number];
+  return own === theirs ? one.line > other.line : own > theirs;
 }
 
 /** Whether a section sends requests to a backend. */

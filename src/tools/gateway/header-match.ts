@@ -9,6 +9,13 @@ import * as ask from './request-condition.js';
 /** Whole values: a regular expression matches all of a text. */
 const whole = (expression: string): ask.TextTest => ({ is: 'matching', value: `^(?:${expression})$` });
 
+/** Of a value with its type, by default Exact. */
+export function testOf(one: TreeEntry): ask.TextTest {
+  const [type, value = ''] = [textAt(one, 'type'), textAt(one, 'value')];
+  if (type === 'RegularExpression') return whole(value);
+  return type === 'PathPrefix' ? { is: 'prefix', value } : ask.equalTo(value);
+}
+
 /** Of the Gateway API: all that a match asks besides its path. */
 export function matchCondition(match: TreeEntry): ask.RequestCondition {
   const method = at(match, 'method');
@@ -18,14 +25,10 @@ export function matchCondition(match: TreeEntry): ask.RequestCondition {
       : method.fields.size > 0
         ? ask.missing('the method of gRPC')
         : ask.tested(ask.fieldText('method'), ask.equalTo(String(method.value)));
-  const test = (one: TreeEntry) => {
-    const value = textAt(one, 'value') ?? '';
-    return textAt(one, 'type') === 'RegularExpression' ? whole(value) : ask.equalTo(value);
-  };
   return ask.allHold(
     asked,
-    ...listAt(match, 'headers').map((one) => ask.tested(headerText(textAt(one, 'name') ?? ''), test(one))),
-    ...listAt(match, 'queryParams').map((one) => ask.tested(ask.argumentText(textAt(one, 'name') ?? ''), test(one))),
+    ...listAt(match, 'headers').map((one) => ask.tested(headerText(textAt(one, 'name') ?? ''), testOf(one))),
+    ...listAt(match, 'queryParams').map((one) => ask.tested(ask.argumentText(textAt(one, 'name') ?? ''), testOf(one))),
   );
 }
 

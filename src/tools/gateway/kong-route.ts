@@ -19,14 +19,26 @@ export function kongCondition(route: TreeEntry): ask.RequestCondition {
   const headers = [...(at(route, 'headers')?.fields.keys() ?? [])];
   const ranges = listAt(route, 'sources').flatMap((one) => textAt(one, 'ip') ?? []);
   return ask.allHold(
-    ...(methods.length === 0
-      ? []
-      : [ask.anyOf(ask.fieldText('method'), methods, (one) => ask.equalTo(one.toUpperCase()))]),
+    ...(methods.length === 0 ? [] : [isOneOf(methods)]),
     ...headers.map((name) => conditionOfValues(headerText(name), textsAt(at(route, 'headers'), name))),
     ...(ranges.length === 0 ? [] : [ask.tested(ask.fieldText('client'), { is: 'within', ranges })]),
     ...['snis', 'destinations'].flatMap((name) => (isGiven(at(route, name)) ? [ask.missing(name)] : [])),
     ...(expression === undefined ? [] : [readBoolean(expression, comparisonAt)]),
   );
+}
+
+const isOneOf = (methods: readonly string[]) =>
+  ask.anyOf(ask.fieldText('method'), methods, (one) => ask.equalTo(one.toUpperCase()));
+
+/** Of an Ingress: `konghq.com/methods: POST,PUT`, `konghq.com/headers.x-version: v1,v2`. */
+export function annotatedCondition(ingress: TreeEntry): ask.RequestCondition {
+  const asked = [...(at(ingress, 'metadata', 'annotations')?.fields ?? [])].flatMap(([name, { value }]) => {
+    const [, kind, header = ''] = /^konghq\.com\/(methods$|headers\.(.+))/.exec(name) ?? [];
+    const values = String(value).split(/\s*,\s*/);
+    if (kind === undefined) return [];
+    return kind === 'methods' ? isOneOf(values) : conditionOfValues(headerText(header), values);
+  });
+  return ask.allHold(...asked);
 }
 
 const FIELDS: Readonly<Record<string, ask.RequestText>> = {

@@ -6,8 +6,8 @@
 // Source: the plugin references of docs.konghq.com.
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
-import { kongCondition, weightOf } from './kong-route.js';
-import { filtersOf, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
+import { annotatedCondition, kongCondition, weightOf } from './kong-route.js';
+import { filtersOf, pathOfRule, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
 import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { isAlways, type ValueTest } from './request-condition.js';
 
@@ -39,6 +39,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
     })),
     ...services.flatMap((service) => listAt(service, 'routes').map((route) => ({ route, service: nameOf(service) }))),
   ];
+  const isOld = Number(textAt(root, '_format_version')) < 3;
   const consumers = listAt(root, 'consumers');
   const lists = [
     ['service', services],
@@ -57,7 +58,8 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
   const plugins = written.map(([above, one, plugin]) => {
     const named = ['consumer', 'consumer_group', 'route', 'service'].flatMap((what) => {
       const name = what === above ? one : (nameOf(at(plugin, what)) ?? textAt(plugin, what));
-      return name === undefined ? [] : [`${what} ${name}`];
+      const meant = lists.find(([kind]) => kind === what)![1].find((other) => textAt(other, 'id') === name);
+      return name === undefined ? [] : [`${what} ${nameOf(meant) ?? name}`];
     });
     return { plugin, kind: textAt(plugin, 'name') ?? '', scope: named.join(', ') || 'global' };
   });
@@ -90,7 +92,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
   const table = routes.map((route) => {
     const limiters = read.flatMap((one) => (scopeIn(route, one.kind) === one.scope ? one.limiters : []));
-    return { ...reachOf(route.route), limiters, weight: weightOf(route.route) };
+    return { ...reachOf(route.route, isOld), limiters, weight: weightOf(route.route) };
   });
   const global = read.flatMap(({ scope, limiters }) => (scope === 'global' ? limiters : []));
   if (broader.length > 0)
@@ -112,11 +114,12 @@ function nameOf(one: TreeEntry | undefined): string | undefined {
   );
 }
 
-function reachOf(route: TreeEntry): Reach {
-  const paths = textsAt(route, 'paths').map(
-    (path): ValueTest =>
-      path.startsWith('~') ? { is: 'matching', value: `^(?:${path.slice(1)})` } : { is: 'prefix', value: path },
-  );
+/** @param isOld before Kong 3 a path with other signs than those of paths is an expression */
+function reachOf(route: TreeEntry, isOld: boolean): Reach {
+  const paths = textsAt(route, 'paths').map((path): ValueTest => {
+    const expression = isOld && /[^\w.~/%-]/.test(path) ? path : /^~(.*)/s.exec(path)?.[1];
+    return expression === undefined ? { is: 'prefix', value: path } : { is: 'matching', value: `^(?:${expression})` };
+  });
   const when = kongCondition(route);
   return { hosts: textsAt(route, 'hosts'), paths, ...(!isAlways(when) && { when }) };
 }
@@ -128,7 +131,7 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
     if (!/^Kong(?:Cluster)?Plugin$/.test(object) || !/rate-?limit|^service-protection$/.test(kind)) return [];
     const name = textAt(root, 'metadata', 'name') ?? '';
     const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
-    const places = roots.filter((one) => mayName(one, root, roots)).flatMap((one) => placesNaming(one, root));
+    const places = roots.filter((one) => mayName(one, root, roots)).flatMap((one) => placesNaming(one, root, roots));
     const bound: Bound = {
       where: [...new Set(places.map(({ where }) => where))].join(', ') || 'global',
       hosts: [...new Set(places.flatMap(({ hosts }) => hosts))],
@@ -137,13 +140,19 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
       unused: isGlobal || places.length > 0 ? undefined : 'no annotation konghq.com/plugins and no filter names it',
     };
     const limiters = readPlugin(root, bound, found, name);
-    const rules = places.length === 0 ? [undefined] : places.map(({ at }) => at);
-    return rules.map((rule) => ({ kind, limiters, rule }));
+    const rules = places.length === 0 ? [{ at: undefined, isOfService: false }] : places;
+    return rules.map(({ at: rule, isOfService }) => ({ kind, limiters, rule, isOfService }));
   });
   const limitersOf = (rule?: TreeEntry) => {
-    const own = read.filter((one) => one.rule === rule);
-    const global = read.filter((one) => one.rule === undefined && !own.some(({ kind }) => kind === one.kind));
-    return [...own, ...global].flatMap(({ limiters }) => limiters);
+    const levels = [
+      read.filter((one) => one.rule === rule && !one.isOfService),
+      read.filter((one) => one.rule === rule && one.isOfService),
+      read.filter((one) => one.rule === undefined),
+    ];
+    const isReplaced = (kind: string, i: number) =>
+      levels.slice(0, i).some((some) => some.some((one) => one.kind === kind));
+    const held = levels.flatMap((some, i) => some.filter(({ kind }) => !isReplaced(kind, i)));
+    return [...new Set(held)].flatMap(({ limiters }) => limiters);
   };
   const routed = roots.flatMap(placesOf).filter(({ isRouted }) => isRouted);
   const table = routed.map((one) => ({ ...one, limiters: limitersOf(one.at) }));
@@ -155,6 +164,8 @@ interface Place extends Reach {
   readonly at: TreeEntry;
   readonly where: string;
   readonly isRouted: boolean;
+  /** The plugin is that of the service behind it. */
+  readonly isOfService?: boolean;
 }
 
 /** A plugin is for its namespace, or for all where none of a namespace has the name; one of another namespace is named with that. */
@@ -175,11 +186,23 @@ const isNamedWithNamespace = (one: TreeEntry, plugin: TreeEntry) => {
   return pluginsOf(one).includes(`${name('namespace')}:${name('name')}`);
 };
 
-function placesNaming(one: TreeEntry, plugin: TreeEntry): Place[] {
+function placesNaming(one: TreeEntry, plugin: TreeEntry, roots: readonly TreeEntry[]): Place[] {
   const name = textAt(plugin, 'metadata', 'name') ?? '';
   const isAnnotated = pluginsOf(one).includes(name) || isNamedWithNamespace(one, plugin);
   const isBound = textAt(one, 'kind') === 'KongPluginBinding' && textAt(one, 'spec', 'pluginRef', 'name') === name;
+  const behind = isAnnotated && textAt(one, 'kind') === 'Service' ? placesBefore(one, roots) : [];
+  if (behind.length > 0) return behind;
   return placesOf(one).filter(({ at: rule }) => isAnnotated || isBound || filtersOf(rule, 'KongPlugin').includes(name));
+}
+
+/** The rules that lead to a service. */
+function placesBefore(service: TreeEntry, roots: readonly TreeEntry[]): Place[] {
+  const name = textAt(service, 'metadata', 'name');
+  const leads = ({ at: rule }: Place) =>
+    textAt(rule, 'backend', 'service', 'name') === name ||
+    listAt(rule, 'backendRefs').some((one) => textAt(one, 'name') === name);
+  const near = roots.filter((one) => sharesNamespace(one, service)).flatMap(placesOf);
+  return near.filter(leads).map((place) => ({ ...place, where: `Service ${name}`, isOfService: true }));
 }
 
 /** The rules of an object; what has none may be for any request. */
@@ -188,9 +211,14 @@ function placesOf(one: TreeEntry): Place[] {
   const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true };
   const rules = listAt(one, 'spec', 'rules');
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule) }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule, ['^(?:', ')']) }));
   if (kind === 'Ingress' && rules.length > 0)
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfIngress(rule) }));
+    return rules.flatMap((rule) => {
+      const paths = listAt(rule, 'http', 'paths').map((path) => ({ at: path, paths: pathOfRule(path) }));
+      const { hosts } = reachOfIngress(rule);
+      const all = paths.length > 0 ? paths : [{ at: rule, paths: [] }];
+      return all.map((path) => ({ ...place, hosts, ...path, when: annotatedCondition(one) }));
+    });
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }
 

@@ -13,7 +13,7 @@ const OURS = 'nginx.ingress.kubernetes.io/';
 const LIMITS = /^nginx\.ingress\.kubernetes\.io\/limit-(?:rps|rpm|connections)$/;
 const THEIRS = /\/(?:global-)?rate-limit(?:$|-requests$)|^haproxy[\w.-]*\/limit-(?:rps|connections)$/;
 
-function pathOfRule(path: TreeEntry): ask.ValueTest[] {
+export function pathOfRule(path: TreeEntry): ask.ValueTest[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');
   if (type === 'Exact') return [{ is: 'equal', value: text }];
@@ -27,21 +27,23 @@ function pathsOfRules(rules: readonly TreeEntry[]): ask.ValueTest[] {
 }
 
 /** Of a match of the Gateway API. */
-function pathOfMatch(match: TreeEntry): ask.ValueTest[] {
+function pathOfMatch(match: TreeEntry, [before, after]: Anchors): ask.ValueTest[] {
   const text = textAt(match, 'path', 'value');
   if (text === undefined) return [];
   const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
-  if (type === 'Exact' || type === 'RegularExpression')
-    return [{ is: type === 'Exact' ? 'equal' : 'matching', value: text }];
-  return prefixOf(text);
+  if (type === 'RegularExpression') return [{ is: 'matching', value: `${before}${text}${after}` }];
+  return type === 'Exact' ? [{ is: 'equal', value: text }] : prefixOf(text);
 }
 
+/** How much of a path an expression has to match: of Envoy all, of Kong the beginning, of Traefik any part. */
+type Anchors = readonly [before: string, after: string];
+
 /** Of a rule of an HTTPRoute or GRPCRoute. */
-export function reachOfRoute(route: TreeEntry, rule: TreeEntry): Reach {
+export function reachOfRoute(route: TreeEntry, rule: TreeEntry, anchors: Anchors): Reach {
   const hosts = textsAt(route, 'spec', 'hostnames');
   const matches = listAt(rule, 'matches');
   const conditions = matches.map(matchCondition);
-  const paths = matches.map(pathOfMatch);
+  const paths = matches.map((one) => pathOfMatch(one, anchors));
   const all = { hosts, paths: paths.every((some) => some.length > 0) ? paths.flat() : [] };
   if (conditions.every(ask.isAlways)) return all;
   return { ...all, when: ask.oneHolds(...conditions.map((one, i) => ask.allHold(one, conditionOfPaths(paths[i]!)))) };
@@ -101,8 +103,9 @@ function prefixOf(text: string): ask.ValueTest[] {
 
 export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): void {
   const codeOf = (name: string) => {
-    const settings = roots.find((one) => textAt(one, 'kind') === 'ConfigMap' && at(one, 'data', name) !== undefined);
-    return numberAt(settings, 'data', name) ?? 503;
+    const inSettings = (one: TreeEntry) => (textAt(one, 'kind') === 'ConfigMap' ? ['data'] : ['controller', 'config']);
+    const [given] = roots.flatMap((one) => at(one, ...inSettings(one), name) ?? []);
+    return numberAt(given) ?? 503;
   };
   for (const [one, names] of roots.flatMap((root) => [...walk(root)])) {
     const [name = '', text] = [names.at(-1), String(one.value)];

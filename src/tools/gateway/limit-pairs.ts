@@ -81,7 +81,10 @@ export function hostPaths(reaches: readonly Reach[]): readonly string[] {
 const BEGINS = /^\^?((?:[\w/-]|\\.)*?)\/?(?:\(?\.\*\)?|\(\/\|\$\)\(\.\*\))?$/;
 
 function pathOf({ is, value }: ask.ValueTest): string {
-  const [, begin] = is === 'matching' ? (BEGINS.exec(value) ?? []) : [];
+  // What matches a whole path begins so only if it goes on with anything.
+  const [, inner = value, end] = /^\^\(\?:(.*)\)(\$?)$/s.exec(value) ?? [];
+  const isOpen = end !== '$' || /\.\*\)?$/.test(inner);
+  const [, begin] = is === 'matching' && isOpen ? (BEGINS.exec(inner) ?? []) : [];
   if (is === 'equal') return value;
   return is === 'prefix' || begin !== undefined ? `${(begin ?? value).replace(/\\|\/$/g, '')}*` : `~${value}`;
 }

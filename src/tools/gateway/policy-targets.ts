@@ -97,7 +97,7 @@ export function readTargeted(
   const table = routes.flatMap((route) =>
     rulesOf(route).map((rule) => {
       const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
-      return { ...reachOfRoute(route, rule), limiters };
+      return { ...reachOfRoute(route, rule, ['^(?:', ')$']), limiters };
     }),
   );
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));

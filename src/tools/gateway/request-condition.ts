@@ -95,6 +95,7 @@ export function tested(text: RequestText, test: TextTest): RequestCondition {
 
 /** An argument may be there and empty. @param end what follows its name, as an expression */
 export function isThere(text: RequestText, end = '(?:=|&|$)'): RequestCondition {
+  if (text.kind === 'missing') return text;
   if (text.kind !== 'argument') return not(tested(text, equalTo('')));
   const value = `(?:^|&)${literal(text.name)}${end}`;
   return tested(fieldText('query'), { is: 'matching', value, ignoresCase: text.ignoresCase });

@@ -127,6 +127,8 @@ function saySwitched(rule: TreeEntry, found: FoundLimits): void {
 function readWebAcl({ name, body }: Resource, found: FoundLimits, sets: AddressSets): void {
   const isAllowing = (rule: TreeEntry) => isThere(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
   const rules = listAt(body, 'rule');
+  const json = at(body, 'rule_json');
+  if (isGiven(json)) found.refuse(json, 'the rules in rule_json are not read');
   for (const rule of rules) {
     const statement = at(rule, 'statement', 'rate_based_statement');
     const exempt = endedBefore(rule, rules, isAllowing, (one) => conditionOfStatement(at(one, 'statement'), sets));
@@ -271,7 +273,7 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
   for (const rule of rules.filter(isLimit)) {
     saySwitched(rule, found);
     const numbers = numbersAt(rule, found, 'rate_limit_threshold');
-    if (textAt(rule, 'enabled') === 'false') {
+    if ([rule, body, at(body, 'policy_settings')].some((one) => textAt(one, 'enabled') === 'false')) {
       const named = textAt(rule, 'name') ?? 'rate limit';
       found.unused(rule, { name: named, what: `${named} limits nothing: it is not enabled` });
       continue;

@@ -4,11 +4,11 @@
 //           routers: { web: { rule: 'PathPrefix(`/api`)', middlewares: [api] } } }
 //
 // Source: doc.traefik.io, RateLimit and InFlightReq of Traefik 3.
-import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
+import { at, isGiven, isThere, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
 import { durationOf } from './duration.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
 import { filtersOf, reachOfIngress, reachOfRoute } from './kubernetes.js';
-import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
+import { type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { traefikReach } from './traefik-rule.js';
 
 interface Middleware {
@@ -109,7 +109,7 @@ function routersOf(root: TreeEntry): Router[] {
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
   return rules.map((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
-    const reach = reachOfRoute(root, rule);
+    const reach = reachOfRoute(root, rule, ['', '']);
     const title = [name, ...reach.paths.slice(0, 1).map(({ value }) => value)].join(', ');
     return { name: title, reach, priority: lengthOf(reach), middlewares };
   });
@@ -274,13 +274,8 @@ function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
   const header = textAt(source, 'requestHeaderName');
   if (header !== undefined) return unknownKey(`header ${header}`);
   if (textAt(source, 'requestHost') === 'true') return { text: 'host', parts: ['host'] };
-  if (source !== undefined && at(source, 'ipStrategy') !== undefined)
-    return { text: 'forwarded address', parts: ['client'] };
-  return kind === 'inFlightReq' && source === undefined
-    ? { text: 'host', parts: ['host'] }
-    : source === undefined
-      ? perClient
-      : everyone;
+  if (isThere(at(source, 'ipStrategy'))) return { text: 'forwarded address', parts: ['client'] };
+  return kind === 'inFlightReq' ? { text: 'host', parts: ['host'] } : perClient;
 }
 
 /** Of the rule that Traefik makes of it. */
