@@ -13,38 +13,31 @@ import { readClf, readDate } from './instant.js';
 import { type Cutter, type Field, fieldsWhere, type Layout, type Recognise, type Slots, slotsOf } from './layout.js';
 import type { Warning } from './log-options.js';
 
-const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', 'forwarded'];
+const FORWARDED = 'forwarded';
+const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', FORWARDED];
+const FIELDS = { common: TAIL.slice(0, 3), combined: TAIL } as const;
 
 /** One line with an address and a time suffices, since programs log other lines too; nearly all such lines have every field. */
 export function clf(format: 'common' | 'combined'): Recognise {
   return ({ lines }, isNamed) => {
-    const { found, missing } = fieldsIn(lines, format);
+    const { found, missing: all } = fieldsIn(lines, format);
+    // Addresses may follow the agent; a duration or a length in their place is no field of the format.
+    const missing = all.filter((name) => name !== FORWARDED);
+    const names = FIELDS[format].filter((name) => name !== FORWARDED || !all.includes(name));
+    const layout = clfLayout(format, names, lines);
     if (isNamed) {
-      const layout = clfLayout(format, lines);
       const warning = found.length === 0 || missing.length === 0 ? undefined : missingFields(format, missing);
       return warning === undefined ? layout : { ...layout, known: { ...layout.known, warning } };
     }
-    return found.length > 0 && missing.length === 0 ? clfLayout(format, lines) : undefined;
+    return found.length > 0 && missing.length === 0 ? layout : undefined;
   };
 }
 
 /** Lines of which only the address and the time are where an access log has them. */
 export const addressAndTime: Recognise = ({ lines }) => {
   if (fieldsIn(lines, 'common').found.length === 0) return undefined;
-  const layout = clfLayout('lines', lines);
-  const warning = missingFields('common', ['request', 'status']);
-  const names = ['client', 'user', 'time'];
-  return {
-    ...layout,
-    names,
-    cutter: (fields) => layout.cutter(fieldsWhere(fields, (name) => names.includes(name))),
-    known: { ...layout.known, warning },
-  };
-};
-
-const REQUIRED: Readonly<Record<'common' | 'combined', readonly string[]>> = {
-  common: ['request', 'status', 'bytes'],
-  combined: ['request', 'status', 'bytes', 'referer', 'user_agent'],
+  const layout = clfLayout('lines', [], lines);
+  return { ...layout, known: { ...layout.known, warning: missingFields('common', ['request', 'status']) } };
 };
 
 function missingFields(format: string, missing: readonly string[]): Warning {
@@ -55,7 +48,7 @@ function missingFields(format: string, missing: readonly string[]): Warning {
 }
 
 function fieldsIn(lines: readonly Buffer[], format: 'common' | 'combined') {
-  const names = REQUIRED[format];
+  const names = FIELDS[format];
   const wanted = slotsOf(names);
   const fields = [...wanted.values()];
   const cutter = new ClfCutter(wanted);
@@ -86,7 +79,8 @@ function isFound(name: string, field: Field): boolean {
   if (field.isMissing) return false;
   if (name === 'status') return isStatus(field.text());
   if (name === 'bytes') return /^(?:\d+|-)(?![\w.])/.test(field.text());
-  return field.from > 0 && field.bytes[field.from - 1] === QUOTE;
+  if (name === FORWARDED && !/^-?$/.test(field.text()) && isIP(addressOf(field.text(), 1, false)) === 0) return false;
+  return field.from > 0 && field.from < field.bytes.length && field.bytes[field.from - 1] === QUOTE;
 }
 
 const PLAIN = /^\d{1,3}(?:\.\d{1,3}){3} - \S+ \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "/;
@@ -98,14 +92,15 @@ export const plainClf: Recognise = (head) => {
   return clf('combined')(head, false) ?? clf('common')(head, false);
 };
 
-function clfLayout(format: string, lines: readonly Buffer[]): Layout {
+function clfLayout(format: string, tail: readonly string[], lines: readonly Buffer[]): Layout {
+  const names = ['client', 'user', 'time', ...tail];
   return {
     format,
     noun: 'field',
-    names: ['client', 'user', 'time', ...(format === 'common' ? TAIL.slice(0, 3) : TAIL)],
+    names,
     lines,
     readsTime: true,
-    cutter: (fields) => new ClfCutter(fields),
+    cutter: (fields) => new ClfCutter(fieldsWhere(fields, (name) => names.includes(name))),
     known: {
       time: 'time',
       timeFrom: 'the bracketed timestamp',
@@ -166,7 +161,8 @@ class ClfCutter implements Cutter {
 
   #readSender(text: string): boolean {
     const [, word = '', rest = ''] = SENDER.exec(text) ?? [];
-    if (!isAddress(word)) return false;
+    // A forwarded address that is missing: `- 192.0.2.1 - - [`.
+    if (!isAddress(word) && isIP(rest.trim().split(/\s/, 1)[0]!) === 0) return false;
     this.#client?.setText(clientOf(word, rest), 'latin1');
     const user = USER.exec(rest)?.[1] ?? rest.trimEnd().split(/\s+/).at(-1)!;
     this.#user?.setText(user === '' ? word : user, 'latin1');

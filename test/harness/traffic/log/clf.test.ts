@@ -24,6 +24,7 @@ it.each([
   ['a virtual host without a port', `example.org 83.149.9.216 - - ${time} ${rest}`, '83.149.9.216'],
   ['a port, and a user with a blank', `83.149.9.216:4711 - john doe ${time} ${rest}`, '83.149.9.216'],
   ['forwarded addresses', `83.149.9.216, 10.0.0.1 - - ${time} ${rest}`, '83.149.9.216'],
+  ['no forwarded address, then the client', `- 83.149.9.216 - - ${time} ${rest}`, '83.149.9.216'],
   ['quoted forwarded addresses', `"83.149.9.216, 10.0.0.1" - - ${time} ${rest}`, '83.149.9.216'],
   ['a quoted address', `"83.149.9.216" - - ${time} ${rest}`, '83.149.9.216'],
   ['a user', `83.149.9.216 - frank ${time} ${rest}`, '83.149.9.216'],

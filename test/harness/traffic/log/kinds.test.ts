@@ -265,6 +265,18 @@ describe('keys and filters', () => {
     expect((await readText(line, { keyColumn })).heard.map(([, , one]) => one)).toEqual([key]);
   });
 
+  const plain = '198.51.100.7 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 404 12';
+  it.each<[name: string, key: string, text: string]>([
+    ['no more fields', 'forwarded', `${plain} "-" "x"`],
+    ["Apache's %D", 'forwarded', `${plain} "-" "x" 1234`],
+    ["Traefik's number of requests", 'forwarded', `${plain} "-" "x" 7 "shop@docker" "http://172.18.0.3:80" 2ms`],
+    ["HAProxy's port", 'forwarded', `${plain} "" "" 33317 655 "fe" "be" "s1" 0 0 0 1 1 ---- 2 2 0 0 0 0 0`],
+    ['a duration before the referer', 'referer', `${plain} 1234 "-" "x"`],
+    ['no agent', 'user_agent', `${plain} "-"`],
+  ])('what follows the fields of an access log is no field of it: %s', async (_, keyColumn, text) => {
+    await expect(readText(`${text}\n`, { keyColumn })).rejects.toThrow(`log has no field ${keyColumn}`);
+  });
+
   // biome-ignore format: one case a line
   it.each<[LogOptions['where'], number]>([
     [[{ field: 'method', comparison: '=', value: 'POST' }], 1],
