@@ -269,6 +269,7 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   if (role === 'method' && values.some(isUrl)) return { name, from, extract: ofLine };
   if (role === 'path')
     return { name, from, extract: values.some(isUrl) ? (text) => (isUrl(text) ? pathOf(text) : text) : undefined };
+  if (role === 'query') return { name, from, extract: (text) => text.replace(/^\?/, '') };
   const isAddress = hasPort || hop !== 1 || values.some(isDressedAddress);
   return {
     name,
@@ -295,7 +296,7 @@ function textsOf(layout: Layout, usual: readonly string[]): string | undefined {
 }
 
 function isUrl(value: string): boolean {
-  return /^(\/|\w{2,7}:\/\/|[A-Z]+ \S)/.test(value);
+  return /^(\/|\w{2,7}:\/\/|[A-Z]+ \S|([\w-]+\.)+[a-zA-Z]{2,}(:\d+)?\/)/.test(value);
 }
 
 function countColumn(

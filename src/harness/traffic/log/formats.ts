@@ -83,7 +83,7 @@ azure-gateway     any    s    Azure Application Gateway
 cloudflare        start  any  Cloudflare Logpush
   time=EdgeStartTimestamp client=ClientIP method=ClientRequestMethod path=ClientRequestURI status=EdgeResponseStatus
 traefik           start  us   Traefik, JSON
-  time=StartUTC client=ClientHost method=RequestMethod path=RequestPath status=DownstreamStatus duration=Duration
+  time=StartUTC time=StartLocal client=ClientHost method=RequestMethod path=RequestPath status=DownstreamStatus duration=Duration
 kong              start  ms   Kong
   time=started_at client=client_ip method=request.method path=request.uri status=response.status duration=latencies.request
 caddy             end    us   Caddy

@@ -102,7 +102,8 @@ function partsOf(text: string): Part[] {
 }
 
 function valuePattern(name: string, before: string, after: string): string {
-  if (before.endsWith('"') && after.startsWith('"')) return '(?:[^"\\\\]|\\\\.)*(?=")';
+  // Syslog truncates a long request: its last quote is missing.
+  if (before.endsWith('"') && after.startsWith('"')) return `(?:[^"\\\\]|\\\\.)*(?="${after === '"' ? '|\\\\?$' : ''})`;
   if (after === '') return name === '_' ? '.*' : name === 'time' ? LAST_TIME : '(?!")[^ \\t]*';
   if (name === 'time' && /^[ \t]/.test(after) && !/^ +[^\w\s$]/.test(after)) return `${LAST_TIME}(?=${literal(after)})`;
   if (after.startsWith('\t') && !single.has(name)) return '[^\\t]*(?=\\t)';
@@ -168,7 +169,9 @@ function logfmtCutter(fields: Slots): Cutter {
       let pairs = 0;
       for (const [, name = '', written = ''] of bytes.toString('utf8', from, to).matchAll(PAIR)) {
         pairs++;
-        fields.get(name)?.setText(written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/g, '$1') : written);
+        fields
+          .get(name)
+          ?.setText(written.startsWith('"') ? written.slice(1, -1).replace(/\\(?!x[\dA-F]{2})(.)/g, '$1') : written);
       }
       return pairs === 0 ? 'no name=value in it' : undefined;
     },
