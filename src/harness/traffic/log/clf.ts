@@ -149,21 +149,23 @@ class ClfCutter implements Cutter {
     if (open === from || bytes[open - 1] !== SPACE) return false;
     if (this.#client === undefined) return true;
     let colons = 0;
+    let dots = 0;
     let end = from;
     for (let byte = first; byte > SPACE; byte = bytes[++end]!) {
       if (byte === COLON) colons++;
+      else if (byte === DOT) dots++;
       else if (byte === QUOTE || byte === COMMA || byte === DELETE || byte === APOSTROPHE) return false;
     }
-    if (colons === 1 || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
+    if (colons === 1 || (colons > 1 && dots > 0) || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
     this.#client.set(bytes, from, end);
     return true;
   }
 
   #readSender(text: string): boolean {
     const [, word = '', rest = ''] = SENDER.exec(text) ?? [];
-    // A forwarded address that is missing: `- 192.0.2.1 - - [`.
-    if (!isAddress(word) && isIP(rest.trim().split(/\s/, 1)[0]!) === 0) return false;
-    this.#client?.setText(clientOf(word, rest), 'latin1');
+    const client = clientOf(word, rest);
+    if (client === undefined) return false;
+    this.#client?.setText(client, 'latin1');
     const user = USER.exec(rest)?.[1] ?? rest.trimEnd().split(/\s+/).at(-1)!;
     this.#user?.setText(user === '' ? word : user, 'latin1');
     return true;
@@ -204,12 +206,22 @@ function isAddress(word: string): boolean {
   return !/^-?[,"']*$/.test(word);
 }
 
-function clientOf(word: string, rest: string): string {
-  const [second = '', ...more] = rest.trim().split(/[\0-\x20\x7f]+/);
-  const isHost =
-    !word.endsWith(',') &&
-    (isIP(second) > 0 || (/[^:\]]:\d+$|\]:\d+$/.test(word) && more.length >= 2 && isAddress(second)));
-  return addressOf(isHost ? second : word.split(',', 1)[0]!, 1, false);
+/** What stands before the address may be a host, a forwarded address that is missing, or the level and name of a logger. */
+function clientOf(word: string, rest: string): string | undefined {
+  const words = rest.trim().split(/[\0-\x20\x7f]+/);
+  const [second = ''] = words;
+  const client = addressOf(word.split(',', 1)[0]!, 1, false);
+  if (!word.endsWith(',')) {
+    // Two words follow an address: `INFO werkzeug 192.0.2.1 - - [`.
+    const later = isIP(client) > 0 ? -1 : words.findIndex((one, i) => isIP(one) > 0 && words.length - i > 2);
+    const isHost = isIP(second) > 0 || (/[^:\]]:\d+$|\]:\d+$/.test(word) && words.length > 2 && isAddress(second));
+    if (isHost || later > 0) return addressOf(words[isHost ? 0 : later]!, 1, false);
+  }
+  if (!isAddress(word)) return undefined;
+  // `access.log:7:192.0.2.1`, as grep prints it; `INFO:werkzeug:192.0.2.1`.
+  const afterColon = (text: string) => text.slice(text.indexOf(':') + 1);
+  const shorter = afterColon(client);
+  return [client, shorter, afterColon(shorter)].find((one) => isIP(one) > 0) ?? client;
 }
 
 /** The first brackets of a line that hold a readable time; a user name may contain brackets too. */

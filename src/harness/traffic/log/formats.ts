@@ -81,11 +81,11 @@ azure-front-door  end    us   Azure Front Door
 azure-gateway     any    s    Azure Application Gateway
   time=timeStamp time=time client=properties.clientIP method=properties.httpMethod path=properties.requestUri status=properties.httpStatus duration=properties.timeTaken
 cloudflare        start  any  Cloudflare Logpush
-  time=EdgeStartTimestamp client=ClientIP method=ClientRequestMethod path=ClientRequestURI status=EdgeResponseStatus
+  time=EdgeStartTimestamp client=ClientIP method=ClientRequestMethod path=ClientRequestURI status=EdgeResponseStatus host=ClientRequestHost agent=ClientRequestUserAgent referer=ClientRequestReferer
 traefik           start  us   Traefik, JSON
-  time=StartUTC time=StartLocal client=ClientHost method=RequestMethod path=RequestPath status=DownstreamStatus duration=Duration
+  time=StartUTC time=StartLocal client=ClientHost method=RequestMethod path=RequestPath status=DownstreamStatus duration=Duration agent=request_User-Agent referer=request_Referer forwarded=request_X-Forwarded-For
 kong              start  ms   Kong
-  time=started_at client=client_ip method=request.method path=request.uri status=response.status duration=latencies.request
+  time=started_at client=client_ip method=request.method path=request.uri status=response.status duration=latencies.request host=request.headers.host
 caddy             end    us   Caddy
   time=ts client=request.remote_ip method=request.method path=request.uri status=status duration=duration
 `;

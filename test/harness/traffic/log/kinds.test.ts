@@ -316,6 +316,9 @@ describe('objects and request lines', () => {
     ['the host of a request, not the machine of the program', `{${at},"hostname":"web-1","req":{"headers":{"host":"a.example"}}}`, 'host', ['a.example']],
     ["nginx's escapes between names", 'time=2015-05-17T10:05:03Z agent="a \\x22b\\x22 \\"c\\"" status=200', 'agent', ['a \\x22b\\x22 "c"']],
     ['a long request of HAProxy, which syslog has cut', '192.0.2.2:33317 [06/Feb/2009:12:14:14.655] fe be/s1 0/0/0/1/1 200 100 - - ---- 2/2/0/0/0 0/0 "GET /a?b\n192.0.2.2:33317 [06/Feb/2009:12:14:14.655] fe be/s1 0/0/0/1/1 200 100 - - ---- 2/2/0/0/0 0/0 "GET /c', 'path', ['/a', '/c']],
+    ['Kong, whose service has a host, too', `{"latencies":{"request":5},"service":{"host":"up"},"request":{"uri":"/a","method":"GET","headers":{"host":"a.example"}},"client_ip":"192.0.2.1","response":{"status":200},"started_at":1431857103000}`, 'host', ['a.example']],
+    ['a header in JSON of Traefik', `{"ClientHost":"192.0.2.1","StartUTC":"2015-05-17T10:05:03Z","request_User-Agent":"curl"}`, 'agent', ['curl']],
+    ['a host in JSON of Cloudflare', `{"ClientIP":"192.0.2.1","ClientRequestHost":"a.example","EdgeStartTimestamp":"2015-05-17T10:05:03Z"}`, 'host', ['a.example']],
     ['an endpoint beside nothing better', `{${at},"endpoint":"/a"}`, 'path', ['/a']],
     ['URLs beside hosts', '1286536309.450 180 192.0.2.24 TCP_MISS/200 411 GET http://a.example/a?b - DIRECT/192.0.2.1 text/html\n1286536310.450 180 192.0.2.24 TCP_TUNNEL/200 411 CONNECT a.example:443 - DIRECT/192.0.2.1 -', 'path', ['/a', 'a.example:443']],
   ])('an object is not the field that it is called after, and a request line precedes a route: %s', async (_, text, keyColumn, keys) => {
