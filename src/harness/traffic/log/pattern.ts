@@ -97,20 +97,40 @@ function partsOf(text: string): Part[] {
     const before = text.slice(i === 0 ? 0 : found[i - 1]!.index + found[i - 1]![0].length, match.index);
     const after = text.slice(match.index + match[0].length, found[i + 1]?.index);
     const name = match[1] ?? match[2]!;
-    return { name, source: `${i === 0 ? '[\\0-\\x20]*' : ''}${literal(before)}(${valuePattern(name, before, after)})` };
+    const isBeside = (after === '' && i + 1 < found.length) || (before === '' && i > 0);
+    const value = (isBeside ? besideAnother(name, before, after) : undefined) ?? valuePattern(name, before, after);
+    return { name, source: `${i === 0 ? '[\\0-\\x20]*' : ''}${literal(before)}(${value})` };
   });
+}
+
+/** Variables without text between them: `$host$request_uri`, `$uri$is_args$args`, `%U%q`. */
+function besideAnother(name: string, before: string, after: string): string | undefined {
+  if (name === 'is_args') return '\\??';
+  if (after === '' && name.endsWith('host')) return '[^ \\t/"]*';
+  const blank = before.endsWith('"') ? '' : ' \\t';
+  if (after === '' && name === 'path') return `(?:[^?${blank}"\\\\]|\\\\.)*`;
+  return /^(?:query|args|query_string)$/.test(name) ? `(?:[^${blank}"\\\\]|\\\\.)*` : undefined;
 }
 
 function valuePattern(name: string, before: string, after: string): string {
   // Syslog truncates a long request: its last quote is missing.
   if (before.endsWith('"') && after.startsWith('"')) return `(?:[^"\\\\]|\\\\.)*(?="${after === '"' ? '|\\\\?$' : ''})`;
-  if (after === '') return name === '_' ? '.*' : name === 'time' ? LAST_TIME : '(?!")[^ \\t]*';
+  if (name === 'forwarded' && /^(?:[ \t]|$)/.test(after))
+    return `(?!")(?:[^ \\t]+,[ \\t]+)*[^ \\t]*(?=${literal(after)})`;
+  if (after === '') return lastPattern(name, before);
   if (name === 'time' && /^[ \t]/.test(after) && !/^ +[^\w\s$]/.test(after)) return `${LAST_TIME}(?=${literal(after)})`;
-  if (after.startsWith('\t') && !single.has(name)) return '[^\\t]*(?=\\t)';
+  if (after.startsWith('\t') && (name === 'path' || !single.has(name))) return '[^\\t]*(?=\\t)';
   const mayHoldBlanks = name === '_' || (/^ +\S|^[\]}|]/.test(after) && !single.has(name));
   const one = mayHoldBlanks ? '.' : '[^ \\t]';
   const orAll = after.trim() === '' ? `|${one}+$` : '';
   return `${name === '_' ? '' : '(?!")'}(?:${one}*?(?=${literal(after)})${orAll})`;
+}
+
+/** Agents, and what stands between bars or tabs, may hold blanks. */
+function lastPattern(name: string, before: string): string {
+  if (name === '_' || (name === 'user_agent' && before !== '')) return '.*';
+  if (name === 'time') return LAST_TIME;
+  return /\| *$/.test(before) ? '[^|]*' : before.endsWith('\t') ? '[^\\t]*' : '(?!")[^ \\t]*';
 }
 
 /** A word, and perhaps a clock time and a zone: `2015-05-17 10:05:03 +0000`. */
