@@ -26,11 +26,11 @@ export interface Format extends FormatFacts {
  */
 const wordFormats = `
 alb          end    us  AWS Application Load Balancer
-  $type $time $elb $client $target $request_time $target_time $response_time $status $target_status $received $sent "$request" "$user_agent"
+  $type $time $elb $client $target $request_processing_time $target_processing_time $response_processing_time $status $target_status $received $sent "$request" "$user_agent"
 nlb          end    s   AWS Network Load Balancer, TLS
   tls $version $time $elb $listener $client $target $connection_ms $handshake_ms $received $sent
 elb          start  us  AWS Classic Load Balancer
-  $time $elb $client $backend $request_time $backend_time $response_time $status $backend_status $received $sent "$request"
+  $time $elb $client $backend $request_processing_time $backend_processing_time $response_processing_time $status $backend_status $received $sent "$request"
 s3           start  s   AWS S3 server access log
   $owner $bucket [$time] $client $user $request_id $operation $key "$request" $status $error $bytes
 istio        start  ms  Istio

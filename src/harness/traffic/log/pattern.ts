@@ -5,7 +5,7 @@
 // A value ends where the text after it begins. A blank matches one or more. A quoted value may hold \" and blanks; one followed by a
 // blank and a sign, as ` [`, may hold blanks; any other none. `$_` matches anything. Text after the end is ignored.
 import { firstAddressIn } from './address.js';
-import { isFullDate, timeFieldsIn } from './columns.js';
+import { EVERY_LINE, isFullDate, timeFieldsIn } from './columns.js';
 import {
   type Cutter,
   type Field,
@@ -245,7 +245,7 @@ const METHOD = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b/;
 
 /** @param choice an option that chooses lines */
 export function everyLine(choice: string): Warning {
-  return { code: 'every_line', what: `Every line counts as a request, whatever it says. Choose with ${choice}.` };
+  return { code: EVERY_LINE, what: `Every line counts as a request, whatever it says. Choose with ${choice}.` };
 }
 
 const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;

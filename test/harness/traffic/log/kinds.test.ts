@@ -105,6 +105,19 @@ it.each<[name: string, text: string, codes: readonly string[]]>([
   expect(reading.warnings.map(({ code }) => code).filter((code) => code !== 'no_year')).toEqual(codes);
 });
 
+it('lines that are chosen are not told of as all lines', async () => {
+  const where = [{ field: 'program', comparison: '=', value: 'sshd' } as const];
+  const { reading } = await readText('2015-05-17T10:05:03Z web1 sshd[7]: Accepted\n', { where });
+  expect(reading).toMatchObject({ format: 'syslog', requests: 1, warnings: [] });
+});
+
+it('what a load balancer of AWS itself takes is not how long a request took', async () => {
+  const sent = 'app/lb/50dc 192.0.2.1:2817 10.0.0.1:80 0.001 2.5 0.002 200 200 34 366 "GET http://a/ HTTP/1.1" "curl"';
+  const line = `http 2018-07-02T22:23:00.186641Z ${sent}\n`;
+  await expect(readText(line, { keyColumn: 'duration' })).rejects.toThrow('log has no field duration');
+  expect((await readText(line, { keyColumn: 'target_processing_time' })).heard[0]![2]).toBe('2.5');
+});
+
 it('every format has a sample', () => {
   const shown = new Set([...samples.map(({ kind = '' }) => kind.split(' ')[0]!), 'combined', 'common', 'har']);
   expect(logFormats.filter((name) => !shown.has(name))).toEqual([]);
