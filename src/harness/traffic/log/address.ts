@@ -10,17 +10,22 @@ function methodOf(requestLine: string): string {
 }
 
 export function pathOf(text: string): string {
-  const blank = text.indexOf(' ');
-  const url = blank >= 0 && !text.startsWith('/') ? text.slice(blank + 1) : text;
-  return url.split(/[\s?#]/, 1)[0]!.replace(/^\w{2,7}:\/\/[^/]*/, '');
+  return urlOf(text).split(/[?#]/, 1)[0]!.replace(HOST, '');
 }
 
 /** Without its `?`. */
 function queryOf(text: string): string {
-  const blank = text.indexOf(' ');
-  const url = blank >= 0 && !text.startsWith('/') ? text.slice(blank + 1) : text;
-  return /^[^\s?#]*\?([^\s#]*)/.exec(url)?.[1] ?? '';
+  return /^[^?#]*\?([^#]*)/.exec(urlOf(text))?.[1] ?? '';
 }
+
+/** A path that is a field of its own may hold blanks: the server has decoded it. */
+function urlOf(text: string): string {
+  if (text.startsWith('/')) return text.replace(/\sHTTP\/[\d.]+$/, '');
+  return text.slice(text.indexOf(' ') + 1).split(/\s/, 1)[0]!;
+}
+
+/** With its scheme; or the name alone before a path, as `$host$request_uri` of nginx. */
+const HOST = /^(?:\w{2,7}:\/\/[^/]*|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?=\/))/i;
 
 /** What a request line holds, by role. */
 export const partsOfLine: Readonly<Record<string, (text: string) => string>> = {

@@ -13,38 +13,31 @@ import { readClf, readDate } from './instant.js';
 import { type Cutter, type Field, fieldsWhere, type Layout, type Recognise, type Slots, slotsOf } from './layout.js';
 import type { Warning } from './log-options.js';
 
-const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', 'forwarded'];
+const FORWARDED = 'forwarded';
+const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', FORWARDED];
+const FIELDS = { common: TAIL.slice(0, 3), combined: TAIL } as const;
 
 /** One line with an address and a time suffices, since programs log other lines too; nearly all such lines have every field. */
 export function clf(format: 'common' | 'combined'): Recognise {
   return ({ lines }, isNamed) => {
-    const { found, missing } = fieldsIn(lines, format);
+    const { found, missing: all } = fieldsIn(lines, format);
+    // Addresses may follow the agent; a duration or a length in their place is no field of the format.
+    const missing = all.filter((name) => name !== FORWARDED);
+    const names = FIELDS[format].filter((name) => name !== FORWARDED || !all.includes(name));
+    const layout = clfLayout(format, names, lines);
     if (isNamed) {
-      const layout = clfLayout(format, lines);
       const warning = found.length === 0 || missing.length === 0 ? undefined : missingFields(format, missing);
       return warning === undefined ? layout : { ...layout, known: { ...layout.known, warning } };
     }
-    return found.length > 0 && missing.length === 0 ? clfLayout(format, lines) : undefined;
+    return found.length > 0 && missing.length === 0 ? layout : undefined;
   };
 }
 
 /** Lines of which only the address and the time are where an access log has them. */
 export const addressAndTime: Recognise = ({ lines }) => {
   if (fieldsIn(lines, 'common').found.length === 0) return undefined;
-  const layout = clfLayout('lines', lines);
-  const warning = missingFields('common', ['request', 'status']);
-  const names = ['client', 'user', 'time'];
-  return {
-    ...layout,
-    names,
-    cutter: (fields) => layout.cutter(fieldsWhere(fields, (name) => names.includes(name))),
-    known: { ...layout.known, warning },
-  };
-};
-
-const REQUIRED: Readonly<Record<'common' | 'combined', readonly string[]>> = {
-  common: ['request', 'status', 'bytes'],
-  combined: ['request', 'status', 'bytes', 'referer', 'user_agent'],
+  const layout = clfLayout('lines', [], lines);
+  return { ...layout, known: { ...layout.known, warning: missingFields('common', ['request', 'status']) } };
 };
 
 function missingFields(format: string, missing: readonly string[]): Warning {
@@ -55,7 +48,7 @@ function missingFields(format: string, missing: readonly string[]): Warning {
 }
 
 function fieldsIn(lines: readonly Buffer[], format: 'common' | 'combined') {
-  const names = REQUIRED[format];
+  const names = FIELDS[format];
   const wanted = slotsOf(names);
   const fields = [...wanted.values()];
   const cutter = new ClfCutter(wanted);
@@ -86,7 +79,8 @@ function isFound(name: string, field: Field): boolean {
   if (field.isMissing) return false;
   if (name === 'status') return isStatus(field.text());
   if (name === 'bytes') return /^(?:\d+|-)(?![\w.])/.test(field.text());
-  return field.from > 0 && field.bytes[field.from - 1] === QUOTE;
+  if (name === FORWARDED && !/^-?$/.test(field.text()) && isIP(addressOf(field.text(), 1, false)) === 0) return false;
+  return field.from > 0 && field.from < field.bytes.length && field.bytes[field.from - 1] === QUOTE;
 }
 
 const PLAIN = /^\d{1,3}(?:\.\d{1,3}){3} - \S+ \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "/;
@@ -98,14 +92,15 @@ export const plainClf: Recognise = (head) => {
   return clf('combined')(head, false) ?? clf('common')(head, false);
 };
 
-function clfLayout(format: string, lines: readonly Buffer[]): Layout {
+function clfLayout(format: string, tail: readonly string[], lines: readonly Buffer[]): Layout {
+  const names = ['client', 'user', 'time', ...tail];
   return {
     format,
     noun: 'field',
-    names: ['client', 'user', 'time', ...(format === 'common' ? TAIL.slice(0, 3) : TAIL)],
+    names,
     lines,
     readsTime: true,
-    cutter: (fields) => new ClfCutter(fields),
+    cutter: (fields) => new ClfCutter(fieldsWhere(fields, (name) => names.includes(name))),
     known: {
       time: 'time',
       timeFrom: 'the bracketed timestamp',
@@ -154,20 +149,23 @@ class ClfCutter implements Cutter {
     if (open === from || bytes[open - 1] !== SPACE) return false;
     if (this.#client === undefined) return true;
     let colons = 0;
+    let dots = 0;
     let end = from;
     for (let byte = first; byte > SPACE; byte = bytes[++end]!) {
       if (byte === COLON) colons++;
+      else if (byte === DOT) dots++;
       else if (byte === QUOTE || byte === COMMA || byte === DELETE || byte === APOSTROPHE) return false;
     }
-    if (colons === 1 || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
+    if (colons === 1 || (colons > 1 && dots > 0) || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
     this.#client.set(bytes, from, end);
     return true;
   }
 
   #readSender(text: string): boolean {
     const [, word = '', rest = ''] = SENDER.exec(text) ?? [];
-    if (!isAddress(word)) return false;
-    this.#client?.setText(clientOf(word, rest), 'latin1');
+    const client = clientOf(word, rest);
+    if (client === undefined) return false;
+    this.#client?.setText(client, 'latin1');
     const user = USER.exec(rest)?.[1] ?? rest.trimEnd().split(/\s+/).at(-1)!;
     this.#user?.setText(user === '' ? word : user, 'latin1');
     return true;
@@ -208,12 +206,22 @@ function isAddress(word: string): boolean {
   return !/^-?[,"']*$/.test(word);
 }
 
-function clientOf(word: string, rest: string): string {
-  const [second = '', ...more] = rest.trim().split(/[\0-\x20\x7f]+/);
-  const isHost =
-    !word.endsWith(',') &&
-    (isIP(second) > 0 || (/[^:\]]:\d+$|\]:\d+$/.test(word) && more.length >= 2 && isAddress(second)));
-  return addressOf(isHost ? second : word.split(',', 1)[0]!, 1, false);
+/** What stands before the address may be a host, a forwarded address that is missing, or the level and name of a logger. */
+function clientOf(word: string, rest: string): string | undefined {
+  const words = rest.trim().split(/[\0-\x20\x7f]+/);
+  const [second = ''] = words;
+  const client = addressOf(word.split(',', 1)[0]!, 1, false);
+  if (!word.endsWith(',')) {
+    // Two words follow an address: `INFO werkzeug 192.0.2.1 - - [`.
+    const later = isIP(client) > 0 ? -1 : words.findIndex((one, i) => isIP(one) > 0 && words.length - i > 2);
+    const isHost = isIP(second) > 0 || (/[^:\]]:\d+$|\]:\d+$/.test(word) && words.length > 2 && isAddress(second));
+    if (isHost || later > 0) return addressOf(words[isHost ? 0 : later]!, 1, false);
+  }
+  if (!isAddress(word)) return undefined;
+  // `access.log:7:192.0.2.1`, as grep prints it; `INFO:werkzeug:192.0.2.1`.
+  const afterColon = (text: string) => text.slice(text.indexOf(':') + 1);
+  const shorter = afterColon(client);
+  return [client, shorter, afterColon(shorter)].find((one) => isIP(one) > 0) ?? client;
 }
 
 /** The first brackets of a line that hold a readable time; a user name may contain brackets too. */

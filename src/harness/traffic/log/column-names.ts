@@ -41,11 +41,11 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
   ],
   forwarded: forwardedNames,
   host: words(
-    'http_host server_name vhost virtual_host authority request_host req_host cs_host domain_name host_name host',
+    'http_host server_name vhost virtual_host authority request_host req_host cs_host domain_name url_domain host host_name',
   ),
   method: words('method request_method http_method verb cs_method http_request_method req_method'),
   path: words(
-    'path uri_path url_path request_path req_path cs_uri_stem uri request_uri req_uri url url_original request_url http_path',
+    'path uri_path url_path request_path req_path cs_uri_stem uri request_uri req_uri url url_original request_url http_path x_envoy_origin_path',
   ),
   query: words('query query_string uri_query cs_uri_query args url_query'),
   agent: words('user_agent http_user_agent useragent agent cs_user_agent'),
@@ -58,13 +58,13 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
 export const routeNames = words('endpoint route name');
 export const requestLineNames = words('request request_line http_request');
 
-/** Ignores letter case, a unit (`t_ms`), separators (`@timestamp`, `startTime`), outer objects (`request.ip`). */
+/** Ignores letter case, a unit or zone (`t_ms`, `time_utc`), separators (`@timestamp`, `startTime`), outer objects (`request.ip`). */
 export function sameWord(names: readonly string[], word: string): string | undefined {
   const plain = plainWord(word);
   return (
     names.find((name) => name.toLowerCase() === word.toLowerCase()) ??
     names.find((name) => plainWord(name) === plain) ??
-    names.find((name) => plainWord(name.replace(/[ _(.-]+(s|ms|us|ns)\)?$/i, '')) === plain) ??
+    names.find((name) => plainWord(name.replace(/[ _(.-]+(s|ms|us|ns|utc|gmt)\)?$/i, '')) === plain) ??
     names.find((name) => name.includes('.') && plainWord(name.slice(name.lastIndexOf('.') + 1)) === plain) ??
     names.find((name) => plainWord(name.split('.').slice(-2).join('.')) === plain)
   );

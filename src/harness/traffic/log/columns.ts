@@ -54,9 +54,11 @@ export interface Columns {
  * @throws Failure `invalid_input` if a named field, a time, or a count to spread is missing
  */
 export function chooseColumns(layout: Layout, options: FieldOptions, path: string): Columns {
-  const warnings: Warning[] = layout.known?.warning === undefined ? [] : [layout.known.warning];
+  const isChosen = options.where !== undefined && options.where.length > 0;
+  const known = layout.known?.warning;
+  const warnings: Warning[] = known === undefined || (isChosen && known.code === EVERY_LINE) ? [] : [known];
   const time = chooseTime(layout, options, path, warnings);
-  if (options.where === undefined || options.where.length === 0) warnings.push(...otherLines(layout));
+  if (!isChosen) warnings.push(...otherLines(layout));
   return {
     time,
     count: countColumn(layout, options, path, time.names, warnings),
@@ -74,6 +76,9 @@ export function chooseColumns(layout: Layout, options: FieldOptions, path: strin
     warnings,
   };
 }
+
+/** Code of the warning that lines are taken for requests unless some are chosen. */
+export const EVERY_LINE = 'every_line';
 
 export function columnWords({ noun }: Layout, name: string): string {
   return `${noun} ${shown(name)}`;
@@ -269,6 +274,7 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   if (role === 'method' && values.some(isUrl)) return { name, from, extract: ofLine };
   if (role === 'path')
     return { name, from, extract: values.some(isUrl) ? (text) => (isUrl(text) ? pathOf(text) : text) : undefined };
+  if (role === 'query') return { name, from, extract: (text) => text.replace(/^\?/, '') };
   const isAddress = hasPort || hop !== 1 || values.some(isDressedAddress);
   return {
     name,
@@ -295,7 +301,7 @@ function textsOf(layout: Layout, usual: readonly string[]): string | undefined {
 }
 
 function isUrl(value: string): boolean {
-  return /^(\/|\w{2,7}:\/\/|[A-Z]+ \S)/.test(value);
+  return /^(\/|\w{2,7}:\/\/|[A-Z]+ \S|([\w-]+\.)+[a-zA-Z]{2,}(:\d+)?\/)/.test(value);
 }
 
 function countColumn(

@@ -248,6 +248,8 @@ function unwrap(scanner: RowScanner, bytes: Buffer): Buffer {
 }
 
 const FIELDS = /^#(?:fields\t|Fields:\s*)(.*)$/i;
+/** The day of lines that have a clock time alone. */
+const DAY = /^#Date:\s*(\S+)/i;
 
 /** Field names in a comment, possibly repeated with other names: W3C extended (IIS, CloudFront) and Zeek. */
 export function directives(format: string, directive: string): Recognise {
@@ -259,7 +261,7 @@ export function directives(format: string, directive: string): Recognise {
     return {
       format,
       noun: 'field',
-      names: [...new Set(names)],
+      names: [...new Set([...names, ...(lines.some((line) => DAY.test(line.toString('latin1'))) ? ['date'] : [])])],
       lines,
       cutter: (fields) => directiveCutter(format, fields, first),
     };
@@ -275,11 +277,14 @@ function directiveCutter(format: string, named: Slots, first: readonly string[])
   const [blanks, tabs] = [new RowScanner(' '), new RowScanner('\t')];
   const fields = [...named.values()];
   const placesIn = (all: readonly string[]) => [...named.keys()].map((name) => all.indexOf(name));
+  const date = named.get('date');
   let names = first;
   let places = placesIn(first);
+  let day = '';
   return {
     cut: (bytes, from, to) => {
       if (bytes[from] === HASH) {
+        day = DAY.exec(bytes.toString('latin1', from, to))?.[1] ?? day;
         names = namesIn(bytes.subarray(from, to)) ?? names;
         places = placesIn(names);
         return '';
@@ -291,6 +296,7 @@ function directiveCutter(format: string, named: Slots, first: readonly string[])
         // `-` means no value.
         if (end !== start + 1 || bytes[start] !== MINUS) scanner.give(places[i]!, bytes, fields[i]!);
       }
+      if (date !== undefined && !names.includes('date')) date.setText(day);
       return scanner.fields * 2 < names.length ? `not a line of the format ${format}` : undefined;
     },
   };

@@ -212,14 +212,24 @@ function jsonCutter(named: Slots): Cutter {
   };
 }
 
-/** Strings without quotes and escapes, numbers as written; empty for null, objects and arrays. */
+/** Strings without quotes and escapes, numbers as written, the strings of an array (Caddy's headers); empty for null and objects. */
 function setScalar(field: Field, bytes: Buffer, { from, to }: WantedField): void {
   if (from < 0) return;
   const first = bytes[from]!;
   if (first === QUOTE && hasEscape(bytes, from, to)) field.setText(plainText(bytes, from, to));
   else if (first === QUOTE) field.set(bytes, from + 1, to - 1);
-  else if (first === OPEN_BRACKET || first === OPEN_BRACE || first === LETTER_N) field.set(bytes, from, from);
+  else if (first === OPEN_BRACKET) setList(field, bytes, from, to);
+  else if (first === OPEN_BRACE || first === LETTER_N) field.set(bytes, from, from);
   else field.set(bytes, from, to);
+}
+
+function setList(field: Field, bytes: Buffer, from: number, to: number): void {
+  const texts: string[] = [];
+  const walk = new JsonWalk();
+  walk.enter(bytes, from, to);
+  while (walk.next()) if (bytes[walk.valueFrom] === QUOTE) texts.push(plainText(bytes, walk.valueFrom, walk.valueTo));
+  if (texts.length === 0) field.set(bytes, from, from);
+  else field.setText(texts.join(', '));
 }
 
 const MAX_DEPTH = 4;

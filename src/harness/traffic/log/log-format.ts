@@ -59,7 +59,8 @@ function bare(text: string): string {
     return [...nginx.matchAll(/'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"/gs)]
       .map(([, single, double]) => single ?? double ?? '')
       .join('')
-      .replace(/\\(['"])/g, '$1');
+      .replace(/\\(['"])/g, '$1')
+      .replace(/\\t/g, '\t');
   }
   const apache = /^\s*(?:LogFormat|CustomLog\s+\S+)\s+"((?:[^"\\]|\\.)*)"/s.exec(text)?.[1];
   return (apache ?? text).replace(/\\"/g, '"').replace(/\\t/g, '\t').trim();

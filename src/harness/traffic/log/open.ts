@@ -133,9 +133,13 @@ export function formatOf(head: Buffer, options: LogOptions, path: string): Layou
   const start = { bytes: wholeLines(head), lines, options };
   if (options.format !== undefined) return namedFormat(options.format, start, path);
   if (looksBinary(head)) throw unknown(path, 'It is not text.');
+  if (!beginsJson(head) && !head.includes(LINE_FEED) && head.subarray(0, -1).includes(CARRIAGE_RETURN))
+    throw unknown(path, 'Its lines end with a carriage return alone.', "Make them lines with `tr '\\r' '\\n'`.");
   const found = beginsJson(head) ? jsonFormat(start, head, path) : (textFormat(start) ?? firstOf(last, start));
-  if (found === undefined) throw refusal(lines[0]!, path);
-  return found;
+  if (found !== undefined) return found;
+  if (head.length >= HEAD_BYTES && !head.includes(LINE_FEED))
+    throw unknown(path, `Its first line is longer than ${HEAD_BYTES >> 10} KiB.`);
+  throw refusal(lines[0]!, path);
 }
 
 /** Tried last: many texts look like these. */
@@ -297,4 +301,5 @@ function unknown(path: string, why: string, fix?: string): Failure {
 }
 
 const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED_BYTES = Buffer.from('\n');

@@ -5,7 +5,7 @@
 // A value ends where the text after it begins. A blank matches one or more. A quoted value may hold \" and blanks; one followed by a
 // blank and a sign, as ` [`, may hold blanks; any other none. `$_` matches anything. Text after the end is ignored.
 import { firstAddressIn } from './address.js';
-import { isFullDate, timeFieldsIn } from './columns.js';
+import { EVERY_LINE, isFullDate, timeFieldsIn } from './columns.js';
 import {
   type Cutter,
   type Field,
@@ -97,19 +97,40 @@ function partsOf(text: string): Part[] {
     const before = text.slice(i === 0 ? 0 : found[i - 1]!.index + found[i - 1]![0].length, match.index);
     const after = text.slice(match.index + match[0].length, found[i + 1]?.index);
     const name = match[1] ?? match[2]!;
-    return { name, source: `${i === 0 ? '[\\0-\\x20]*' : ''}${literal(before)}(${valuePattern(name, before, after)})` };
+    const isBeside = (after === '' && i + 1 < found.length) || (before === '' && i > 0);
+    const value = (isBeside ? besideAnother(name, before, after) : undefined) ?? valuePattern(name, before, after);
+    return { name, source: `${i === 0 ? '[\\0-\\x20]*' : ''}${literal(before)}(${value})` };
   });
 }
 
+/** Variables without text between them: `$host$request_uri`, `$uri$is_args$args`, `%U%q`. */
+function besideAnother(name: string, before: string, after: string): string | undefined {
+  if (name === 'is_args') return '\\??';
+  if (after === '' && name.endsWith('host')) return '[^ \\t/"]*';
+  const blank = before.endsWith('"') ? '' : ' \\t';
+  if (after === '' && name === 'path') return `(?:[^?${blank}"\\\\]|\\\\.)*`;
+  return /^(?:query|args|query_string)$/.test(name) ? `(?:[^${blank}"\\\\]|\\\\.)*` : undefined;
+}
+
 function valuePattern(name: string, before: string, after: string): string {
-  if (before.endsWith('"') && after.startsWith('"')) return '(?:[^"\\\\]|\\\\.)*(?=")';
-  if (after === '') return name === '_' ? '.*' : name === 'time' ? LAST_TIME : '(?!")[^ \\t]*';
+  // Syslog truncates a long request: its last quote is missing.
+  if (before.endsWith('"') && after.startsWith('"')) return `(?:[^"\\\\]|\\\\.)*(?="${after === '"' ? '|\\\\?$' : ''})`;
+  if (name === 'forwarded' && /^(?:[ \t]|$)/.test(after))
+    return `(?!")(?:[^ \\t]+,[ \\t]+)*[^ \\t]*(?=${literal(after)})`;
+  if (after === '') return lastPattern(name, before);
   if (name === 'time' && /^[ \t]/.test(after) && !/^ +[^\w\s$]/.test(after)) return `${LAST_TIME}(?=${literal(after)})`;
-  if (after.startsWith('\t') && !single.has(name)) return '[^\\t]*(?=\\t)';
+  if (after.startsWith('\t') && (name === 'path' || !single.has(name))) return '[^\\t]*(?=\\t)';
   const mayHoldBlanks = name === '_' || (/^ +\S|^[\]}|]/.test(after) && !single.has(name));
   const one = mayHoldBlanks ? '.' : '[^ \\t]';
   const orAll = after.trim() === '' ? `|${one}+$` : '';
   return `${name === '_' ? '' : '(?!")'}(?:${one}*?(?=${literal(after)})${orAll})`;
+}
+
+/** Agents, and what stands between bars or tabs, may hold blanks. */
+function lastPattern(name: string, before: string): string {
+  if (name === '_' || (name === 'user_agent' && before !== '')) return '.*';
+  if (name === 'time') return LAST_TIME;
+  return /\| *$/.test(before) ? '[^|]*' : before.endsWith('\t') ? '[^\\t]*' : '(?!")[^ \\t]*';
 }
 
 /** A word, and perhaps a clock time and a zone: `2015-05-17 10:05:03 +0000`. */
@@ -168,7 +189,9 @@ function logfmtCutter(fields: Slots): Cutter {
       let pairs = 0;
       for (const [, name = '', written = ''] of bytes.toString('utf8', from, to).matchAll(PAIR)) {
         pairs++;
-        fields.get(name)?.setText(written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/g, '$1') : written);
+        fields
+          .get(name)
+          ?.setText(written.startsWith('"') ? written.slice(1, -1).replace(/\\(?!x[\dA-F]{2})(.)/g, '$1') : written);
       }
       return pairs === 0 ? 'no name=value in it' : undefined;
     },
@@ -222,7 +245,7 @@ const METHOD = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b/;
 
 /** @param choice an option that chooses lines */
 export function everyLine(choice: string): Warning {
-  return { code: 'every_line', what: `Every line counts as a request, whatever it says. Choose with ${choice}.` };
+  return { code: EVERY_LINE, what: `Every line counts as a request, whatever it says. Choose with ${choice}.` };
 }
 
 const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;

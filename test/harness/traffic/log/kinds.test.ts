@@ -105,6 +105,19 @@ it.each<[name: string, text: string, codes: readonly string[]]>([
   expect(reading.warnings.map(({ code }) => code).filter((code) => code !== 'no_year')).toEqual(codes);
 });
 
+it('lines that are chosen are not told of as all lines', async () => {
+  const where = [{ field: 'program', comparison: '=', value: 'sshd' } as const];
+  const { reading } = await readText('2015-05-17T10:05:03Z web1 sshd[7]: Accepted\n', { where });
+  expect(reading).toMatchObject({ format: 'syslog', requests: 1, warnings: [] });
+});
+
+it('what a load balancer of AWS itself takes is not how long a request took', async () => {
+  const sent = 'app/lb/50dc 192.0.2.1:2817 10.0.0.1:80 0.001 2.5 0.002 200 200 34 366 "GET http://a/ HTTP/1.1" "curl"';
+  const line = `http 2018-07-02T22:23:00.186641Z ${sent}\n`;
+  await expect(readText(line, { keyColumn: 'duration' })).rejects.toThrow('log has no field duration');
+  expect((await readText(line, { keyColumn: 'target_processing_time' })).heard[0]![2]).toBe('2.5');
+});
+
 it('every format has a sample', () => {
   const shown = new Set([...samples.map(({ kind = '' }) => kind.split(' ')[0]!), 'combined', 'common', 'har']);
   expect(logFormats.filter((name) => !shown.has(name))).toEqual([]);
@@ -167,6 +180,7 @@ it.each<[name: string, text: string, from: string, instants: string[]]>([
     ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z', '2023-11-14T22:13:22.000Z', '2023-11-14T22:13:23.000Z']],
   ['a small `time` beside an epoch `ts`',
     'time,ts\n0.25,1700000000\n0.31,1700000001\n', 'column ts (unix s)', ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.000Z']],
+  ['a name with its zone', 'Timestamp (UTC),x\n2015-05-17 10:05:03,1\n', 'column Timestamp (UTC) (date and time)', ['2015-05-17T10:05:03.000Z']],
   ['a date and a clock time',
     'date,time,x\n2015-05-17,10:05:03.5,1\n', 'columns date and time (date and time)', ['2015-05-17T10:05:03.500Z']],
   ['as in a mail', 'time;x\n"Sun, 17 May 2015 10:05:03 +0200";1\n', 'column time (date and time)', ['2015-05-17T08:05:03.000Z']],
@@ -230,6 +244,18 @@ it.each<[name: string, format: string, text: string, key: string, keys: string[]
     '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 12 "192.0.2.7" 123\n', 'forwarded', ['192.0.2.7']],
   ['a LogFormat line', 'LogFormat "%v:%p %a %{%Y-%m-%d %H:%M:%S}t \\"%r\\"" vhost',
     'example.org:80 192.0.2.1 2015-05-17 10:05:03 "GET /a HTTP/1.1"\n', 'host', ['example.org']],
+  ['tabs in the directive, and a decoded path', "log_format t '$time_iso8601\\t$remote_addr\\t$uri\\t$status';",
+    '2015-05-17T10:05:03Z\t192.0.2.1\t/a b\t200\n', 'path', ['/a b']],
+  ['a host before a path', '[$time_local] "$request_method $scheme://$host$request_uri" $status',
+    '[17/May/2015:10:05:03 +0000] "GET http://127.0.0.1:80/a?b=c" 200\n', 'path', ['/a']],
+  ['a path before a query', '$time_iso8601 $request_method $uri$is_args$args $status',
+    '2015-05-17T10:05:03Z GET /a?b=c 200\n2015-05-17T10:05:03Z GET /a 200\n', 'query', ['b=c', '-']],
+  ["the same in Apache's", '%t "%U%q" %>s',
+    '[17/May/2015:10:05:03 +0000] "/a \\"b\\"" 200\n[17/May/2015:10:05:03 +0000] "/a?c" 404\n', 'status', ['200', '404']],
+  ['an agent at the end', '$time_iso8601|$status|$http_user_agent',
+    '2015-05-17T10:05:03Z|200|Mozilla/5.0 (X; Y)\n', 'user_agent', ['Mozilla/5.0 (X; Y)']],
+  ['forwarded addresses before the client', '%{X-Forwarded-For}i %h %t',
+    '203.0.113.7, 10.0.0.1 192.0.2.1 [17/May/2015:10:05:03 +0000]\n', 'client', ['192.0.2.1']],
   ['within syslog', '$remote_addr [$time_local] "$request"',
     'May 17 10:05:03 web1 nginx: 192.0.2.1 [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1"\n', 'client', ['192.0.2.1']],
 ])('--log-format reads the fields that it names: %s', async (_, format, text, keyColumn, keys) => {
@@ -265,6 +291,18 @@ describe('keys and filters', () => {
     expect((await readText(line, { keyColumn })).heard.map(([, , one]) => one)).toEqual([key]);
   });
 
+  const plain = '198.51.100.7 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 404 12';
+  it.each<[name: string, key: string, text: string]>([
+    ['no more fields', 'forwarded', `${plain} "-" "x"`],
+    ["Apache's %D", 'forwarded', `${plain} "-" "x" 1234`],
+    ["Traefik's number of requests", 'forwarded', `${plain} "-" "x" 7 "shop@docker" "http://172.18.0.3:80" 2ms`],
+    ["HAProxy's port", 'forwarded', `${plain} "" "" 33317 655 "fe" "be" "s1" 0 0 0 1 1 ---- 2 2 0 0 0 0 0`],
+    ['a duration before the referer', 'referer', `${plain} 1234 "-" "x"`],
+    ['no agent', 'user_agent', `${plain} "-"`],
+  ])('what follows the fields of an access log is no field of it: %s', async (_, keyColumn, text) => {
+    await expect(readText(`${text}\n`, { keyColumn })).rejects.toThrow(`log has no field ${keyColumn}`);
+  });
+
   // biome-ignore format: one case a line
   it.each<[LogOptions['where'], number]>([
     [[{ field: 'method', comparison: '=', value: 'POST' }], 1],
@@ -294,6 +332,18 @@ describe('objects and request lines', () => {
     ['Akamai DataStream', '{"reqTimeSec":"1431857103.1","cliIP":"192.0.2.1","reqPath":"/a"}', 'path', ['/a']],
     ['its client', '{"reqTimeSec":"1431857103.1","cliIP":"192.0.2.1","reqPath":"/a"}', 'client', ['192.0.2.1']],
     ['Istio, whose last word is a route', '[2015-05-17T10:05:03.310Z] "GET /a?b HTTP/1.1" 418 - via_upstream - "-" 0 135 3 1 "-" "curl" "84961386" "httpbin:8000" "10.44.1.27:80" outbound|8000||httpbin 10.44.1.23:37652 10.0.45.184:8000 192.0.2.1:46520 - default', 'path', ['/a']],
+    ['a header of Caddy, which is an array', `{${at},"request":{"headers":{"User-Agent":["curl"],"X-Forwarded-For":["192.0.2.7, 10.0.0.1"]}}}`, 'agent', ['curl']],
+    ['its forwarded addresses', `{${at},"request":{"headers":{"X-Forwarded-For":["192.0.2.7", "10.0.0.1"]}}}`, 'forwarded:2', ['10.0.0.1']],
+    ['a host before the path, as $host$request_uri', `{${at},"requestUrl":"a.example:8080/a.b/c?d"}`, 'path', ['/a.b/c']],
+    ['a path with blanks, which the server has decoded', `{${at},"uri":"/a b?c HTTP/1.1"}`, 'path', ['/a b']],
+    ["a query with its mark, as Apache's %q", `{${at},"query":"?a=b"}`, 'query', ['a=b']],
+    ['Envoy Gateway', '{"start_time":"2015-05-17T10:05:03Z","x-envoy-origin-path":"/a?b"}', 'path', ['/a']],
+    ['the host of a request, not the machine of the program', `{${at},"hostname":"web-1","req":{"headers":{"host":"a.example"}}}`, 'host', ['a.example']],
+    ["nginx's escapes between names", 'time=2015-05-17T10:05:03Z agent="a \\x22b\\x22 \\"c\\"" status=200', 'agent', ['a \\x22b\\x22 "c"']],
+    ['a long request of HAProxy, which syslog has cut', '192.0.2.2:33317 [06/Feb/2009:12:14:14.655] fe be/s1 0/0/0/1/1 200 100 - - ---- 2/2/0/0/0 0/0 "GET /a?b\n192.0.2.2:33317 [06/Feb/2009:12:14:14.655] fe be/s1 0/0/0/1/1 200 100 - - ---- 2/2/0/0/0 0/0 "GET /c', 'path', ['/a', '/c']],
+    ['Kong, whose service has a host, too', `{"latencies":{"request":5},"service":{"host":"up"},"request":{"uri":"/a","method":"GET","headers":{"host":"a.example"}},"client_ip":"192.0.2.1","response":{"status":200},"started_at":1431857103000}`, 'host', ['a.example']],
+    ['a header in JSON of Traefik', `{"ClientHost":"192.0.2.1","StartUTC":"2015-05-17T10:05:03Z","request_User-Agent":"curl"}`, 'agent', ['curl']],
+    ['a host in JSON of Cloudflare', `{"ClientIP":"192.0.2.1","ClientRequestHost":"a.example","EdgeStartTimestamp":"2015-05-17T10:05:03Z"}`, 'host', ['a.example']],
     ['an endpoint beside nothing better', `{${at},"endpoint":"/a"}`, 'path', ['/a']],
     ['URLs beside hosts', '1286536309.450 180 192.0.2.24 TCP_MISS/200 411 GET http://a.example/a?b - DIRECT/192.0.2.1 text/html\n1286536310.450 180 192.0.2.24 TCP_TUNNEL/200 411 CONNECT a.example:443 - DIRECT/192.0.2.1 -', 'path', ['/a', 'a.example:443']],
   ])('an object is not the field that it is called after, and a request line precedes a route: %s', async (_, text, keyColumn, keys) => {

@@ -65,6 +65,8 @@ it.each<[string, string | Buffer, RegExp]>([
   ['zstd', Buffer.from('28b52ffd00', 'hex'), /packed with zstd\. Unpack it with `zstd -d`\./],
   ['bytes', Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 167 + (i >> 3)) % 256)), /It is not text\./],
   ['only NULs', Buffer.alloc(1000), /It is not text\./],
+  ['lines that end with a carriage return', `${combined}\r${combined}\r`, /Its lines end with a carriage return alone\. Make them lines with `tr/],
+  ['an object too long to be looked at as a whole', `{"time":5,"a":"${'b'.repeat(1 << 16)}`, /Its first line is longer than 64 KiB\./],
   ['words', 'It was a dark night;\nthe rain fell.\n', /Its first line is `It was a dark night;`\. `weir help logs` lists the formats\. /],
   ['an array of access log lines', `["1.2.3.4 - - ${time}",\n"1.2.3.4 - - ${time}"]`, /It is JSON/],
   ['an object over many lines', '{\n  "time": 5\n}\n', /It is JSON, but not one object a line, and not an array of objects\./],
