@@ -56,7 +56,7 @@ export function answer(
       type: QUOTA_EXCEEDED,
       title: 'Request cannot be satisfied as assigned quota has been exceeded',
       status: deny,
-      detail: wordsFor(decision, retryAfter),
+      detail: wordsFor(decision, asked.contract.plan.rule !== undefined, retryAfter),
       code: 'too_many_requests',
       cycle,
       decision: 'limited',
@@ -84,6 +84,7 @@ function answerUncounted(reply: FastifyReply, { id, key, retry_after_cycles, awa
 
 function wordsFor(
   { state, count, threshold, limited, retry_after_cycles: after, retry_after_ms: ms }: Decision,
+  hasRule: boolean,
   seconds: number | undefined,
 ): string {
   const time = ms === undefined ? `${seconds} s (${after} ${after === 1 ? 'cycle' : 'cycles'})` : `${ms / 1000} s`;
@@ -92,7 +93,7 @@ function wordsFor(
     after === undefined
       ? `${limited > 1 ? 'None of this cost' : 'None'} will be admitted by waiting.`
       : `${what} is admitted in ${time} if nothing else arrives.`;
-  if (ms !== undefined || threshold === undefined) return `The contract is ${state}: its rule refuses. ${again}`;
+  if (hasRule || threshold === undefined) return `The contract is ${state}: its rule refuses. ${again}`;
   return `The contract is ${state}: its window holds ${count} ${count === 1 ? 'request' : 'requests'}, and the threshold is ${threshold}. ${again}`;
 }
 

@@ -46,6 +46,9 @@ describe('POST contracts', () => {
   it.each([
     ['a field that has no meaning', { ...probation, after: { 100: 'shut' } }, '/after'],
     ['a state that does not exist', { ...probation, initial: 'opn' }, '/initial'],
+    ['an event to emit that has no name', { ...probation, states: { open: { on: { move: { target: 'open', actions: 'emit' } } } } }, '/states/open/on/move/actions/params/event'],
+    ['a name that is no text, and null for further fields', { ...probation, id: 5, meta: { definition: null } }, '/id'],
+    ['a version that is no text', { ...probation, version: 2 }, '/version'],
     ['a thousand transitions', { ...probation, states: { open: { on: { move: Array(1_000).fill('open') } } } }, '/states'],
   ])('a drawn machine with %s is refused, with its place', async (_, body, path) => {
     const told = await post(body);

@@ -155,6 +155,12 @@ it.each<[what: string, key: unknown, status: number, code: string]>([
   expect((await contract()).keyed.keys).toBe(0);
 });
 
+it('a key has up to 256 characters, those beyond U+FFFF too', async () => {
+  const { event } = await deploy();
+  const answers = [await event('😀'.repeat(256)), await event('😀'.repeat(257))];
+  expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+});
+
 it('a key for a contract without keys is refused', async () => {
   const { event, gate, path, keys } = await deploy(null);
   const answers = [await event('a'), await gate('key=a'), await owner.get(`${path}?key=a`)];

@@ -92,6 +92,8 @@ it('a gate that follows nginx says how long a request is held, and the exact wai
   expect((await ask()).slice(0, 5)).toEqual([200, 'admitted', 'allowing', 0, 100]);
   const rows = node.store.rows('m', { contractId: body.contract.id, kind: 'transition', limit: 10 });
   expect(rows.map(({ from, to }) => `${from} ${to}`)).toEqual(['allowing limiting', 'limiting allowing']);
+  const never = 'The contract is limiting: its rule refuses. None of this cost will be admitted by waiting.';
+  expect((await owner.get(`${gate}?n=3`)).body.detail).toBe(never);
 });
 
 it('a rule counts no events of earlier cycles, and not too many at once', async () => {

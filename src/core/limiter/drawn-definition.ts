@@ -87,11 +87,11 @@ export function readDrawn(config: Readonly<Record<string, unknown>>): ReadDefini
   if (!Object.hasOwn(states, String(config['initial'])))
     faults.add('/initial', () => unknownState(String(config['initial']), names));
   faults.refuse();
-  const { definition = {} } = (isObject(config['meta']) ? config['meta'] : {}) as { definition?: object };
+  const definition = (isObject(config['meta']) ? config['meta']['definition'] : undefined) ?? {};
   return {
     definition: {
-      name: typeof config['id'] === 'string' ? config['id'] : 'drawn',
-      version: typeof config['version'] === 'string' ? config['version'] : '1.0',
+      name: config['id'] ?? 'drawn',
+      version: config['version'] ?? '1.0',
       ...definition,
       states: Object.fromEntries(
         names.map((name) => [name, { initial: name === config['initial'], admits: admits(name) }]),
@@ -226,7 +226,7 @@ function transitionsOf(
       const [written = from] = [edge['target']].flat();
       const target = plainTarget(String(written), machine['id']);
       if (!names.includes(target)) faults.add(`${at}/target`, () => unknownState(target, names));
-      const actions = edge['actions'] === undefined ? [] : [edge['actions']].flat().map(callOf);
+      const actions = [edge['actions'] ?? []].flat().map(callOf);
       return [{ from, event, target, guard, actions, path: at }];
     }),
   );

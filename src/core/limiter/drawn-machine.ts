@@ -30,7 +30,7 @@ export const Params = {
     }),
   }),
   emit: exact({
-    event: text('Name of the event that is emitted.'),
+    event: Type.String({ maxLength: 64, description: 'Name of the event that is emitted.' }),
     'aggregate?': whole(0, 256, 'Given by Weir; not read.'),
   }),
   fire: exact({
