@@ -38,7 +38,7 @@ const options = {
   workers: text('send from remote workers, a share from each, through this Redis: redis://host:6379', { local: true }),
   out,
   top,
-  json: jsonOf('outcome'),
+  json: jsonOf('outcome', ', of several scenarios in an array'),
 };
 
 type Given = GivenTo<typeof options>;

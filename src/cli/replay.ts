@@ -8,6 +8,7 @@ import { families } from '../core/limiter/products/families.js';
 import { sha256Hex } from '../core/schema/canonical.js';
 import { toolNamed } from '../core/schema/optional-package.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
 import { wallNowMs } from '../core/time/wall.js';
 import type { LiveReplay } from '../harness/live/live-replay.js';
 import type { CycleRow } from '../harness/outcome/cycle-row.js';
@@ -60,6 +61,7 @@ import { checkRefused, refuseBesideGateway } from './replay-refusals.js';
 
 const options = {
   ...readingOptions,
+  cycleMs: { ...readingOptions.cycleMs, without: ['explain'] },
   limit: several(
     text(
       `the limiter: ${LIMIT_WORDS}. Several: rules side by side; of two, which keys the second newly refuses, with exit code 1 if there are any`,
@@ -197,7 +199,7 @@ async function gatewayIn(limit: string): Promise<GatewayReplay | undefined> {
 async function explain(given: Given, line: CommandLine): Promise<void> {
   const { log: paths, limit: [limit = '', ...others] = [], unexplainedAbove, top, out, json } = given;
   if (others.length > 0) throw usageFailure('--explain takes one --limit.', 'Give a file with all limits in force.');
-  const log = { ...logOptions(given, cycleMsOf(given.cycleMs, [])), nowMs: wallNowMs() };
+  const log = { ...logOptions(given, CYCLE_MS), nowMs: wallNowMs() };
   refuseCosts(log, '--explain');
   const tool = await toolNamed<GatewayTool>('gateway');
   const asked = { limit, files: await gatewayFilesGiven(limit), paths, log, unexplainedAbove, top, out, json };

@@ -35,7 +35,7 @@ const options = {
   }),
   out,
   top,
-  json: jsonOf('outcome'),
+  json: jsonOf('outcome', ', of several scenarios in an array'),
 };
 
 type Given = GivenTo<typeof options>;
@@ -97,9 +97,14 @@ async function withCompared(
   const { compareScenario } = await import('../harness/simulate/compare-scenario.js');
   const progress = new Progress(scenario.name);
   const onRule = (rule: string, index: number, rules: number) => progress.show(index / rules, `with ${rule}`);
-  const untilCycle = until === undefined ? undefined : durationIn('for', until, scenario.cycleMs);
+  const untilCycle = until === undefined ? undefined : lastCycleOf(until, scenario);
   const compared = await compareScenario(scenario, run.outcome.seed, { signal, onRule, untilCycle });
   return compared === undefined ? run : { ...run, outcome: { ...run.outcome, compared } };
+}
+
+/** Counted from 0. */
+function lastCycleOf(text: string, { cycleMs }: LoadedScenario): number {
+  return durationIn('for', text, cycleMs, 1) - 1;
 }
 
 async function tracerFor({ inspect }: Given, folder: string | undefined): Promise<TraceFile | undefined> {
@@ -117,7 +122,7 @@ async function simulateOne(scenario: LoadedScenario, under: Under, tracer?: Trac
   const { given, signal } = under;
   const seed = given.seed ?? scenario.seed;
   const progress = new Progress(scenario.name);
-  const untilCycle = given.for === undefined ? undefined : durationIn('for', given.for, scenario.cycleMs);
+  const untilCycle = given.for === undefined ? undefined : lastCycleOf(given.for, scenario);
   let states: (() => ActorState[]) | undefined;
   const rows = simulate$(scenario, { signal, seed, untilCycle, inspect: tracer?.inspect });
   const show = (row: CycleRow<SimulatedRun>) => {

@@ -124,6 +124,8 @@ it('weir limiter says in a few lines and a chart what a limiter lets through', a
   expect(out).toMatch(/most in a second +15 starts/);
   expect(out).toMatch(/at exactly the rate +40 of 40 pass at 10\/s; at twice that 35 of 60/);
   expect(out).toMatch(/sent +\|█.*\|\n +starts +\|█.*\|/);
+  const { out: slow } = await weirHere(['limiter', 'nginx', '1r/s']);
+  expect(slow).toMatch(/, 1 passes at once\n +most in a second +at least 1 start: the best attack found\n/);
 });
 
 const both = [

@@ -23,6 +23,8 @@ describe('options without effect', () => {
       [`replay ${log} --compare gcra --live`, '--compare has no effect with --live.'],
       [`replay ${log} --compare gcra --top 5`, '--top has no effect with --compare.'],
       ['limiter kong --out x.png', '--out has no effect with <limit>.'],
+      [`replay ${log} --limit 5/s --explain --cycle-ms 5`, '--cycle-ms has no effect with --explain.'],
+      ['limiter nginx 1r/s - --json', '--json has no effect with -.'],
       ['limiter --cycle-ms 5', '--cycle-ms has no effect without a limiter.'],
       ['limiter nginx 1r/s --cycle-ms 5', '--cycle-ms has no effect'],
       [`simulate ${scenario} --workers 2`, '--workers has no effect without --replications.'],

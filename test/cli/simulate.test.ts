@@ -71,6 +71,7 @@ refuses('simulate --out none', [
   [[good, '--replications', '2', '--workers', '0'], '--workers takes a number'],
   [[good, '--replications', '1'], '--replications takes a whole number from 2'],
   [[good, '--for', '-1'], '--for takes a duration'],
+  [[good, '--for', '0s'], '--for takes a duration', 'at least 1 is needed'],
   [[good, '--inspect', join(folder, 'no', 'trace.ndjson')], 'cannot be written'],
   [[good, `--inspect=${good}`], '--inspect takes a file whose name ends with .ndjson'],
   [[good, '--inspect'], 'Say --inspect trace.ndjson.'],
@@ -170,11 +171,13 @@ it('weir simulate gives one digest and one band whether replications are spread 
   expect(one!.series.band).toMatchObject({ runs: 3, stretch_cycles: 1 });
 });
 
-it('weir simulate --for stops at a cycle, and shows every actor; --inspect FILE has every message', async () => {
+it('weir simulate --for stops after that many cycles, and shows every actor; --inspect FILE has every message', async () => {
   const trace = join(folder, 'trace.ndjson');
   const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
-  const { code, out } = await weirHere(['simulate', scenario, '--for', '4', '--inspect', trace, '--out', 'none']);
+  const { code, out } = await weirHere(['simulate', scenario, '--for', '5', '--inspect', trace, '--out', 'none']);
   expect(code).toBe(0);
+  const { out: printed } = await weirHere(['simulate', scenario, '--for', '5', '--out', 'none', '--json']);
+  expect(JSON.parse(printed)).toMatchObject({ first_cycle: 0, last_cycle: 4, partial: true });
   expect(out).toMatch(/contract all\s+limiting, count 5/);
   expect(out).toMatch(/phone\/0\s+pausing\s+job/);
   const messages = readFileSync(trace, 'utf8')

@@ -28,7 +28,7 @@ function collect(schema: Schema, value: unknown, place: string, faults: Fault[])
   else if (fitsSchema(schema, value)) return;
   else if (schema.anyOf !== undefined) faults.push(...unionFaults(schema.anyOf, value, place));
   else {
-    const own = schemaErrors(withoutParts(schema), value).flatMap((error) => wordsFor(error) ?? [])[0];
+    const own = schemaErrors(withoutParts(schema), value).flatMap((error) => wordsFor(error, value) ?? [])[0];
     if (own !== undefined) faults.push(faultAt(place, own));
     if (Array.isArray(value)) {
       if (schema.items !== undefined)
@@ -123,9 +123,12 @@ function literalAt(member: Schema, name: string) {
 
 function tagMessage(allowed: readonly string[], given: unknown): string {
   const among = `one of ${allowed.join(', ')}`;
-  if (given === undefined) return `is required: ${among}`;
-  const guess = typeof given === 'string' ? nearest(given, allowed) : undefined;
-  return guess === undefined ? `must be ${among}` : `must be ${among}; did you mean "${guess}"?`;
+  return given === undefined ? `is required: ${among}` : `must be ${among}${guessWords(given, allowed)}`;
+}
+
+function guessWords(given: unknown, allowed: readonly unknown[]): string {
+  const guess = typeof given === 'string' ? nearest(given, allowed.map(String)) : undefined;
+  return guess === undefined ? '' : `; did you mean "${guess}"?`;
 }
 
 function unknownName(known: readonly string[], name: string): string {
@@ -135,14 +138,16 @@ function unknownName(known: readonly string[], name: string): string {
 }
 
 /** Undefined for an error that only summarises others. */
-function wordsFor({ keyword, message, params: given }: SchemaError): string | undefined {
+function wordsFor({ keyword, message, params: given }: SchemaError, value: unknown): string | undefined {
   const params = given as Readonly<Record<string, unknown>>;
   switch (keyword) {
     case 'not':
       return undefined;
     case 'enum':
-    case 'const':
-      return `must be ${oneOf(params['allowedValues'] ?? [params['allowedValue']])}`;
+    case 'const': {
+      const allowed = (params['allowedValues'] ?? [params['allowedValue']]) as unknown[];
+      return `must be ${oneOf(allowed)}${guessWords(value, allowed)}`;
+    }
     case 'pattern':
       return params['pattern'] === VISIBLE
         ? 'has a character that controls, turns the direction of the text, or is invisible'
@@ -158,8 +163,8 @@ function wordsFor({ keyword, message, params: given }: SchemaError): string | un
   }
 }
 
-function oneOf(values: unknown): string {
-  const words = (values as unknown[]).map((value) => JSON.stringify(value));
+function oneOf(values: readonly unknown[]): string {
+  const words = values.map((value) => JSON.stringify(value));
   return words.length === 1 ? String(words[0]) : `one of ${words.join(', ')}`;
 }
 

@@ -117,11 +117,11 @@ const RANGE = new RegExp(`^(${NUMBER})([^.:]*)\\.\\.(${NUMBER})([^.:]*)(?::(.+))
 const STEP = new RegExp(`^(${NUMBER})(.*)$`);
 const LOG = /^log(\d+)$/;
 
-/** Reads `path=values`. @param step that of a range without one @throws Failure `wrong_usage` */
-export function parseAxis(text: string, step?: string): Axis {
+/** Reads `path=values`. @param isSearched a range without a step has that of its last decimal @throws Failure `wrong_usage` */
+export function parseAxis(text: string, isSearched = false): Axis {
   const [, path = '', written = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (path.trim() === '' || written.trim() === '') throw refused(text, 'it is not path=values');
-  return { ...valuesOf(text, written.trim(), step), path: path.trim() };
+  return { ...valuesOf(text, written.trim(), isSearched), path: path.trim() };
 }
 
 /** @throws Failure `wrong_usage` if there are none, or too many */
@@ -139,9 +139,9 @@ export function valueName({ path, values, names }: Axis, set: Cell['set']): stri
   return typeof value === 'number' || typeof value === 'string' ? value : text;
 }
 
-function valuesOf(text: string, written: string, step: string | undefined): Omit<Axis, 'path'> {
+function valuesOf(text: string, written: string, isSearched: boolean): Omit<Axis, 'path'> {
   const range = RANGE.exec(written);
-  if (range !== null) return rangeOf(text, step, range);
+  if (range !== null) return rangeOf(text, isSearched, range);
   if (!written.startsWith('[')) return listAxis(text, written.split(',').map(scalar));
   try {
     return listAxis(text, readDocument(written, text).value as Json[]);
@@ -161,15 +161,17 @@ function scalar(word: string): Json {
 
 function rangeOf(
   text: string,
-  otherwise: string | undefined,
-  [, from = '', unit = '', to = '', toUnit = '', step = otherwise]: RegExpExecArray,
+  isSearched: boolean,
+  [, from = '', unit = '', to = '', toUnit = '', given]: RegExpExecArray,
 ): Omit<Axis, 'path'> {
   if (unit.trim() !== toUnit.trim()) throw refused(text, `its ends have different units, "${unit}" and "${toUnit}"`);
   const [low, high] = [Number(from), Number(to)];
   if (!(low < high)) throw refused(text, `its range ends at ${to}, which is not above ${from}`);
   const decimals = Math.max(decimalsOf(from), decimalsOf(to));
+  const least = (10 ** -decimals).toFixed(decimals);
+  const step = given ?? (isSearched ? least : undefined);
   if (step === undefined)
-    throw wrongSweep(`${text} has a range without a step.`, `Write for example ${text}:${10 ** -decimals}.`);
+    throw wrongSweep(`${text} has a range without a step.`, `Write for example ${text}:${least}.`);
   const log = LOG.exec(step);
   if (log === null)
     return { values: steps(text, { low, high, decimals, unit, step }).map((value) => withUnit(value, unit)), unit };

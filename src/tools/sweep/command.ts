@@ -93,7 +93,7 @@ export const sweep = command({
 
 async function findAndPrint(plan: SweepPlan, given: Given, searched: string, condition: string): Promise<void> {
   const [{ foundBlocks }, { findValues }] = await Promise.all([import('./sweep-document.js'), import('./find.js')]);
-  const [, over = searched, step] = /^(.*\.\.[^:]+):(.+)$/.exec(searched) ?? [];
+  const [, step] = /\.\.[^:]+:(.+)$/.exec(searched) ?? [];
   const resolution = step === undefined ? undefined : Number.parseFloat(step);
   if (resolution !== undefined && !(resolution > 0))
     throw usageFailure(`--set takes a step above 0, not "${step}".`, 'For example --set limiter.threshold=50..500:10.');
@@ -101,7 +101,7 @@ async function findAndPrint(plan: SweepPlan, given: Given, searched: string, con
   let done = 0;
   progress.show(0);
   const answers: Found['answer'][] = [];
-  const find = { condition, over, resolution };
+  const find = { condition, over: searched, resolution };
   for await (const found of findValues(plan, find, { ...runPlace(given), signal: stopSignal() })) {
     done += 1;
     progress.show(done / plan.cells.length, `${done} of ${plan.cells.length}`);

@@ -144,6 +144,7 @@ function gapOf(
   if (unit === undefined) return undefined;
   const [low, high] = [numberOf(values[place]!), numberOf(values[place + 1]!)];
   const wanted = resolution ?? 10 ** (exponentOf(Math.max(Math.abs(low), Math.abs(high))) - SIGNIFICANT_FIGURES + 1);
+  if (Number((high - low).toPrecision(12)) <= wanted) return undefined;
   const between = multipleOf(wanted, Math.floor(low / wanted) + 1);
   const isFine = Number.isInteger(wanted) || isTaken(withUnit(between < high ? between : low + (high - low) / 2, unit));
   return { place, low, high, step: isFine ? wanted : Math.max(1, Math.round(wanted)), unit };
@@ -194,7 +195,7 @@ function isTakenBy(plan: SweepPlan, set: Cell['set']): boolean {
 }
 
 function searchedAxis(over: string): Axis {
-  const axis = parseAxis(over, '1');
+  const axis = parseAxis(over, true);
   if (axis.values.length < 2)
     throw wrongSweep(`${over} has one value only.`, 'Write for example --set limiter.threshold=1..1000.');
   return axis;

@@ -13,6 +13,7 @@ it.each<[what: string, text: string, faults: string[]]>([
       'question: Q?\nlimiter:\n\tthreshold: 3\n', ['line 3, column 1: a tab stands where blanks are needed: YAML indents with blanks']],
     ['two documents', `${body}---\nquestion: R?\n`, ['line 5, column 1: a second document begins here: a file holds one scenario']],
     ['an alias of nothing', 'question: *nope\n', ['line 1, column 11: nothing before it is called &nope']],
+    ['a byte order mark', '\ufeffquestion: *nope\n', ['line 1, column 11: nothing before it is called &nope']],
     ['a value inside itself', 'question: Q?\nexpect: &a [*a]\n', ['line 2, column 13: a value refers to itself']],
     [
       'a text that unfolds without end',

@@ -132,6 +132,8 @@ it('weir sweep finds the value at which a condition begins to hold', async () =>
     return limited.mean / requests.mean;
   };
   expect(code).toBe(0);
+  const stepped = await weirHere([...search.slice(0, -1), 'limiter.threshold=1..41:20']);
+  expect(stepped.out).toMatch(/threshold = (?:21|41) is the smallest .* with a resolution of 20: at (?:1|21) it/);
   expect(await limitedAt(Number(value))).toBeLessThan(0.01);
   expect(await limitedAt(Number(value) - 1)).toBeGreaterThanOrEqual(0.01);
   const none = await weirHere([...search.slice(0, 3), 'limited > 100%', ...search.slice(4)]);

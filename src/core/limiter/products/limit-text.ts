@@ -132,7 +132,7 @@ function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): L
     throw unreadable(text, first, 'whom a limit is for is said beside it', 'Give --key, or keyed in a scenario.');
   if (first !== undefined) throw unknown(text, 'A window', first, first.text, Object.keys(fields));
   if (pace.n === 0) throw unreadable(text, words[0], ONE_OR_MORE);
-  if (pace.n > Number.MAX_SAFE_INTEGER)
+  if (pace.n > 1e9)
     throw unreadable(text, words[0], 'no window holds as many requests', 'Give at most 1000000000.');
   if (!Number.isSafeInteger(pace.n))
     throw unreadable(text, words[0], 'it is no whole number of requests', wholePace(pace));
@@ -164,7 +164,8 @@ function paceAt(text: string, words: readonly Word[], fields: readonly string[])
   let why = 'it does not say in what time, as 100 in 60s does';
   const [first] = words;
   if (/^-\d/.test(first!.text)) throw unreadable(text, first, ONE_OR_MORE);
-  if (/^[\d.]+e[+-]?\d/i.test(first!.text)) throw unreadable(text, first, 'the number is to be written in digits');
+  if (/^[\d.]+(?:e[+-]?\d|[_,']\d|[km]$)/i.test(first!.text))
+    throw unreadable(text, first, 'the number is to be written in digits');
   const end = words.findIndex((one) => one.name !== undefined || fields.includes(one.text));
   const bare = words.slice(0, end < 0 ? undefined : end).slice(0, MOST_PACE_WORDS);
   for (let count = bare.length; count >= 1; count -= 1) {

@@ -9,7 +9,7 @@ export function profileWords(definition: RuleDefinition, profile: Profile, refus
   const rate = perSecond === undefined ? '10/s, 100 ms each' : `${shown(perSecond)}/s`;
   return [
     ['rule', `${definition.primitive} ${JSON.stringify(definition.params)}`],
-    ['first burst', `of ${firstBurst.sent} at once, ${firstBurst.atOnce} pass at once${held}`],
+    ['first burst', `of ${firstBurst.sent} at once, ${firstBurst.atOnce} ${firstBurst.atOnce === 1 ? 'passes' : 'pass'} at once${held}`],
     ['most in a second', mostWords(profile)],
     [
       'at exactly the rate',
@@ -22,7 +22,8 @@ export function profileWords(definition: RuleDefinition, profile: Profile, refus
 
 function mostWords({ mostInASecond, mostIsExact }: Profile): string {
   if (mostInASecond === null) return 'no limit';
-  return mostIsExact ? `${mostInASecond} starts` : `at least ${mostInASecond} starts: the best attack found`;
+  const starts = `${mostInASecond} ${mostInASecond === 1 ? 'start' : 'starts'}`;
+  return mostIsExact ? starts : `at least ${starts}: the best attack found`;
 }
 
 function waitWords(trueWaitMs: number | undefined, late: Profile['announcedLate']): string {

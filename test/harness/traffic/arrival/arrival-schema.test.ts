@@ -41,7 +41,7 @@ it.each<[input: unknown, faults: [path: string, message: string][]]>([
   [{ model: 'toString' }, [['/arrivals/0/model', expect.stringMatching(/^must be one of constant/)]]],
   [{ model: 'constant', rat: 5 }, [['/arrivals/0/rat', 'is not known; did you mean "rate"?'], ['/arrivals/0/rate', 'is required']]],
   [{ model: 'constant', rate: -1 }, [['/arrivals/0/rate', 'must be >= 0']]],
-  [{ model: 'poisson', rate: 5, placement: 'evenly' }, [['/arrivals/0/placement', 'must be one of "even", "start", "random"']]],
+  [{ model: 'poisson', rate: 5, placement: 'evenly' }, [['/arrivals/0/placement', 'must be one of "even", "start", "random"; did you mean "even"?']]],
   [{ model: 'spikes', requests: 1.5 }, [['/arrivals/0/requests', 'must be an integer']]],
   [{ model: 'pareto', rate: 1, shape: 1 }, [['/arrivals/0/shape', 'must be >= 1.01']]],
   [{ model: 'counts', counts: [1, -1, 2] }, [['/arrivals/0/counts/1', 'must be >= 0']]],
