@@ -136,7 +136,7 @@ describe('announced waits', () => {
   });
 });
 
-// Two requests at once, the third is refused; seen with the libraries. What is told is in ms, and a delay too.
+// After two requests at once: seen with the libraries, and computed from freq_ctr.c of HAProxy, which keeps the turn at 11 ms as 10. In ms.
 // biome-ignore format: one case a line
 it.each<[limit: string, more: [ms: number, n: number][], decided: string[]]>([
   ['fastify max=2 timeWindow=2000 exponentialBackoff', [[0, 1], [100, 1]], ['told 2000', 'told 4000']],
@@ -148,7 +148,9 @@ it.each<[limit: string, more: [ms: number, n: number][], decided: string[]]>([
   ['flexible points=2 duration=1.9 store=redis', [[1000, 1], [1001, 1]], ['told 0', 'held 0']],
   ['flexible points=2 duration=1 blockDuration=2.5 store=redis', [[0, 1], [2000, 1], [2001, 1]], ['told 2000', 'told 0', 'held 0']],
   ['flexible points=2 duration=1 inMemoryBlockDuration=3', [[0, 1], [1000, 1]], ['told 1000', 'held 0']],
-])('%s decides the requests after two as the library does', (limit, more, decided) => {
+  ['haproxy period=11ms limit=2', [[11, 1]], ['held 0']],
+  ['haproxy-gpc0-rate period=11ms limit=2', [[12, 1], [16, 1]], ['held 0', 'held 0']],
+])('%s decides the requests after two as the product does', (limit, more, decided) => {
   const definition = definitionOf(readLimit(limit), 777);
   const rule = ruleOf(definition);
   const state = rule.fresh(0);
