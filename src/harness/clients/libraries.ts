@@ -65,12 +65,14 @@ export const clientLibraries = {
     client: { ...aws('50ms', 3), gate: { kind: 'cubic' } },
   },
   grpc: {
-    library: 'gRPC with a retry policy of 4 attempts, 100ms to 1s, and throttling 10/0.1; grpc-js 1.14',
-    held: 'proposal A6, Throttling Configuration',
+    library:
+      'gRPC with a retry policy of 4 attempts, 100ms to 1s give or take 20 %, and throttling 10/0.1; grpc-js 1.14',
+    held: 'run',
     client: {
       max_attempts: 4,
       retries_on: ['failed', 'lost', 'limited'],
-      backoff: { policy: 'geometric', base: '100ms', cap: '1s', shorten_by: 1 },
+      // Of 100 ms, doubled up to 1 s, 80 % to 120 %.
+      backoff: { policy: 'geometric', base: '80ms', cap: '800ms', lengthen_by: 0.5 },
       retry_quota: { capacity: 10, cost: 1, charge: 'setback', threshold: 5, refund: { first: 0.1, retried: 0.1 } },
     },
   },

@@ -176,7 +176,10 @@ it('the rate limiter of the adaptive mode of AWS sends at the same instants as t
   expect(ours).toEqual(theirs);
 });
 
-it('gRPC makes as many attempts at each call as the model, until throttling ends its retries', async () => {
+/** In real time: waits are never shorter than the law says; a busy machine makes them longer. */
+const PATIENCE_MS = 2000;
+
+it('gRPC makes as many attempts at each call as the model, and as late, until throttling ends its retries', async () => {
   const attempts: number[] = [];
   const grpc = new Server();
   const none = () => Buffer.alloc(0);
@@ -225,19 +228,24 @@ it('gRPC makes as many attempts at each call as the model, until throttling ends
     }),
   });
   const made: number[] = [];
+  // Chance at its lowest, as in the model below.
+  const chance = vi.spyOn(Math, 'random').mockReturnValue(0);
   for (let job = 0; job < 4; job += 1) {
     const before = attempts.length;
     await new Promise<void>((resolve) => client.Call({}, () => resolve()));
     made.push(attempts.length - before);
   }
+  chance.mockRestore();
   client.close();
   grpc.forceShutdown();
-  const { sent } = against(() => failed, { like: 'grpc' }, { jobsMs: [0, 10_000, 20_000, 30_000] });
+  const { sent } = against(() => failed, { like: 'grpc' }, { jobsMs: [0, 10_000, 20_000, 30_000], uniform: 0 });
   expect(made).toEqual([1, 2, 3, 4].map((job) => sent.filter((one) => one.job === job).length));
+  const waits = (atMs: readonly number[]) => atMs.slice(1, made[0]).map((ms, n) => ms - atMs[n]!);
+  const laws = waits(sent.map(({ ms }) => ms));
+  const seen = waits(attempts);
+  const isLate = seen.map((ms, n) => ms >= laws[n]! - 5 && ms <= laws[n]! + PATIENCE_MS);
+  expect({ seen, laws, isLate }).toEqual({ seen, laws, isLate: laws.map(() => true) });
 });
-
-/** In real time: waits are never shorter than the law says; a busy machine makes them longer. */
-const PATIENCE_MS = 2000;
 
 it.each<[like: LibraryName, file: string, args: (url: string) => string[]]>([
   ['curl', 'curl', (url) => ['-s', '--retry', '3', url]],

@@ -1,4 +1,5 @@
 // Rate limiting libraries of Node.js that a program calls itself.
+import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import {
   counts,
@@ -30,6 +31,13 @@ const pairs = {
   read: (given: unknown) => given as readonly (readonly [points: number, seconds: number])[],
 };
 
+/** Redis is told whole seconds. */
+function expiryMs(ms: number): number {
+  if (ms >= 1000) return Math.floor(ms / 1000) * 1000;
+  const why = 'rate-limiter-flexible tells Redis whole seconds: below 1 s, its keys never expire.';
+  throw new Failure('invalid_definition', { what: 'The limiter was refused.', why, fix: 'Give at least 1 s.' });
+}
+
 export const nodeLibraries = {
   'rate-limiter-flexible': product({
     product: 'rate-limiter-flexible 11, memory or Redis',
@@ -44,11 +52,16 @@ export const nodeLibraries = {
     paced: paced('points', 'duration', 1000),
     example: { points: 10, duration: 1 },
     refused: counts,
-    rule({ points: limit, duration: window_ms, execEvenly, store: at, ...given }) {
-      if (execEvenly === true) return rule('fixed_window_exec_evenly', { limit, window_ms }, toWindowEnd);
-      const edge = at === 'redis' ? 'reset_after_end' : 'reset_at_end';
-      const blocks = { block_ms: given.blockDuration, local_block_ms: given.inMemoryBlockDuration };
-      return rule('fixed_window', windowed(limit, window_ms, { edge, ...blocks }), toWindowEnd);
+    rule({ points: limit, execEvenly, store: at, ...given }) {
+      const isRedis = at === 'redis';
+      const kept = (ms: number) => (isRedis ? expiryMs(ms) : ms);
+      const window_ms = kept(given.duration);
+      const block_ms = given.blockDuration && kept(given.blockDuration);
+      const window = { edge: isRedis ? 'reset_after_end' : 'reset_at_end', block_ms };
+      if (execEvenly === true) return rule('fixed_window_exec_evenly', { limit, window_ms, ...window }, toWindowEnd);
+      // Only a limiter with a store has it.
+      const local_block_ms = isRedis ? given.inMemoryBlockDuration : undefined;
+      return rule('fixed_window', windowed(limit, window_ms, { ...window, local_block_ms }), toWindowEnd);
     },
   }),
   'rate-limiter-flexible-bursty': product({

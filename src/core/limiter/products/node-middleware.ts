@@ -57,14 +57,14 @@ export const nodeMiddleware = {
     refused: counts,
     rule({ max, timeWindow, continueExceeding, exponentialBackoff = false, store: at, ban }) {
       const isRedis = at === 'redis';
-      const restarts = continueExceeding === true || (exponentialBackoff && !isRedis);
+      const backsOff = exponentialBackoff && continueExceeding !== true;
       const more = {
-        refused_restart_window: restarts || undefined,
-        refused_backoff: exponentialBackoff && !restarts ? 2 : undefined,
+        refused_restart_window: continueExceeding === true || (backsOff && !isRedis) || undefined,
+        refused_backoff: backsOff && isRedis ? 2 : undefined,
         edge: isRedis ? 'reset_after_end' : 'reset_at_end',
         ban_status_after: ban,
       };
-      const announces = exponentialBackoff ? ({ wait: 'backoff', round: 'up_to_s' } as const) : inWholeSeconds;
+      const announces = backsOff ? ({ wait: 'backoff', round: 'up_to_s' } as const) : inWholeSeconds;
       return rule('fixed_window', windowed(max, timeWindow, more), announces);
     },
   }),

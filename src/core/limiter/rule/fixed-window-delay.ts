@@ -1,7 +1,7 @@
 // A fixed window that delays requests.
 //
 //   fixed_window_delay         d = max(0, count - free) * step                       nothing is refused
-//   fixed_window_exec_evenly   d = ceil(msLeft / (pointsLeft + 2)), at least count * W / L from the second request on
+//   fixed_window_exec_evenly   d = ceil(msLeft / (pointsLeft + 2)), at least count * ceil(W / L) from the second request on
 //
 //   delay  |        /|           free = 3: three at once, then one step more for each
 //          |      /  |
@@ -12,7 +12,7 @@
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { count, limit, resetEdge, wait, windowMs } from './fields.js';
+import { blockMs, count, limit, resetEdge, wait, windowMs } from './fields.js';
 import { type FixedWindowState, fixedWindow } from './fixed-window.js';
 import { LIMITED, type Rule } from './rule.js';
 
@@ -24,7 +24,7 @@ export const FixedWindowDelayParams = exact({
   'edge?': resetEdge,
 });
 
-export const ExecEvenlyParams = exact({ limit, window_ms: windowMs });
+export const ExecEvenlyParams = exact({ limit, window_ms: windowMs, edge: resetEdge, block_ms: blockMs });
 
 export function fixedWindowDelay(
   { free, step_ms, ...window }: Static<typeof FixedWindowDelayParams>,
@@ -43,11 +43,10 @@ export function fixedWindowDelay(
   };
 }
 
-export function execEvenly(
-  { limit: most, window_ms }: Static<typeof ExecEvenlyParams>,
-  grainMs: number,
-): Rule<FixedWindowState> {
-  const { additive: _, ...window } = fixedWindow({ limit: most, window_ms, count_refused: true }, grainMs);
+export function execEvenly(params: Static<typeof ExecEvenlyParams>, grainMs: number): Rule<FixedWindowState> {
+  const { limit: most, window_ms } = params;
+  const { additive: _, ...window } = fixedWindow({ ...params, count_refused: true }, grainMs);
+  const least = Math.ceil(window_ms / most);
   return {
     ...window,
     admit(state, t, n, holdMs) {
@@ -56,7 +55,6 @@ export function execEvenly(
       const taken = most - left;
       if (taken <= n) return 0;
       const delay = Math.ceil((state.endMs - t) / (left + 2));
-      const least = window_ms / most;
       return delay < least ? taken * least : delay;
     },
   };

@@ -61,7 +61,9 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
   const seen = ({ atMs }: Clocked<State>, t: number) => Math.max(atMs, read(t));
   /** The first time from `from` on that is read as `t` or later. */
   const whenRead = (t: number, from: number) =>
-    t === NEVER || stepMs === undefined ? t : Math.max(from, Math.ceil(t / stepMs - 1e-3) * stepMs);
+    t === NEVER || stepMs === undefined
+      ? t
+      : Math.max(from, Math.ceil(t / stepMs - 1e-3 / Math.max(1, stepMs)) * stepMs);
   const { waits } = rule;
   return {
     ...(rule.shared && { shared: true }),

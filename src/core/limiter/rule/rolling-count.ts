@@ -10,7 +10,7 @@ import { exact, whole } from '../../schema/fields.js';
 import { add, advance, eventsAt, fallsIn, cycleAt as presentOf, type Ring, ringOf } from '../window.js';
 import { count, length, limit, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
-import { LIMITED, NEVER, type Rule } from './rule.js';
+import { GRAIN_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 export const RollingCountParams = exact({
   'threshold?': count('Requests that a window may hold. Default: 100.'),
@@ -55,8 +55,12 @@ function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Option
   /** Time that steps back stops. */
   const nowOf = (state: State, t: number) => Math.max(presentOf(state.window), cycleAt(state, t));
   const countAt = (state: State, t: number) => eventsAt(state.window, nowOf(state, t));
-  const timeOfAtMost = (state: State, t: number, most: number) =>
-    state.originMs + multipleOf(cycleMs, fallsIn(state.window, most, nowOf(state, t)));
+  const timeOfAtMost = (state: State, t: number, most: number) => {
+    const cycle = fallsIn(state.window, most, nowOf(state, t));
+    const ms = state.originMs + multipleOf(cycleMs, cycle);
+    // The sum is rounded, and a ms that is too early by its rounding is of the cycle before.
+    return cycleAt(state, ms) < cycle ? ms + GRAIN_MS : ms;
+  };
   return {
     additive: true,
     fresh(madeMs) {

@@ -123,9 +123,18 @@ function windowsOf(params: Params, isEven: boolean) {
     view.turns = turns;
     view.startMs = startOf(view);
     view.cur = 0;
-    return view;
+    // A window that begins with the request that is judged has begun at an even ms by then.
+    return isEven && params.count_refused === true ? evened(view) : view;
   };
   return { look, startOf };
+}
+
+/** Each turn of HAProxy is kept as an even ms. */
+function evened(view: View): View {
+  view.startMs -= view.startMs % 2;
+  view.fromMs = view.startMs;
+  view.turns = 0;
+  return view;
 }
 
 export function slidingCounter(params: Params, grainMs: number): Rule<State> {
@@ -160,6 +169,7 @@ export function slidingCounter(params: Params, grainMs: number): Rule<State> {
       const used = estimateOf(window, span, t);
       const ok = used + n <= most;
       if (ok || all || (counter === 'upstash' && used < most)) {
+        if (counter === 'haproxy') evened(window);
         state.fromMs = window.fromMs;
         state.turns = window.turns;
         state.prev = window.prev;

@@ -78,7 +78,7 @@ export function continuousBucket(params: TokenBucketParams): Rule<BucketState> {
       const tokens = level(state, t);
       const waits = waitFor(tokens, n);
       if (tooMany(n) || waits > maxWait + grain) {
-        if (exact) {
+        if (exact && !tooMany(n)) {
           state.tokens = tokens;
           state.atMs = t;
         }

@@ -136,6 +136,32 @@ describe('announced waits', () => {
   });
 });
 
+// After two requests at once: seen with the libraries, and computed from freq_ctr.c of HAProxy, which keeps the turn at 11 ms as 10. In ms.
+// biome-ignore format: one case a line
+it.each<[limit: string, more: [ms: number, n: number][], decided: string[]]>([
+  ['fastify max=2 timeWindow=2000 exponentialBackoff', [[0, 1], [100, 1]], ['told 2000', 'told 4000']],
+  ['fastify max=2 timeWindow=2000 exponentialBackoff continueExceeding', [[0, 1], [100, 1]], ['told 2000', 'told 2000']],
+  ['fastify max=2 timeWindow=2000 exponentialBackoff continueExceeding store=redis', [[0, 1], [100, 1], [2100, 1]], ['told 2000', 'told 2000', 'told 2000']],
+  ['flexible points=2 duration=1 blockDuration=3 execEvenly', [[100, 1], [1000, 1], [3100, 1]], ['told 3000', 'told 2100', 'held 0']],
+  ['flexible points=7 duration=60 execEvenly', [[50000, 1]], ['held 25716']],
+  ['flexible points=2 duration=1 execEvenly store=redis', [[1000, 1], [1001, 1]], ['told 0', 'held 0']],
+  ['flexible points=2 duration=1.9 store=redis', [[1000, 1], [1001, 1]], ['told 0', 'held 0']],
+  ['flexible points=2 duration=1 blockDuration=2.5 store=redis', [[0, 1], [2000, 1], [2001, 1]], ['told 2000', 'told 0', 'held 0']],
+  ['flexible points=2 duration=1 inMemoryBlockDuration=3', [[0, 1], [1000, 1]], ['told 1000', 'held 0']],
+  ['haproxy period=11ms limit=2', [[11, 1]], ['held 0']],
+  ['haproxy-gpc0-rate period=11ms limit=2', [[12, 1], [16, 1]], ['held 0', 'held 0']],
+])('%s decides the requests after two as the product does', (limit, more, decided) => {
+  const definition = definitionOf(readLimit(limit), 777);
+  const rule = ruleOf(definition);
+  const state = rule.fresh(0);
+  for (let sent = 0; sent < 2; sent += 1) rule.admit(state, 0, 1, 0);
+  const seen = more.map(([ms, n]) => {
+    const heldMs = rule.admit(state, ms, n, 0);
+    return heldMs === LIMITED ? `told ${announcedWait(rule, definition.announces, state, ms, n)}` : `held ${heldMs}`;
+  });
+  expect(seen).toEqual(decided);
+});
+
 // Taken at 0, back by 200. Full, the tick of the grid stands still, and the first taken comes back at once by the ticks since then: those
 // since 0, or since the request of cost 3 found it full.
 // biome-ignore format: one case a line
@@ -226,6 +252,7 @@ it.each([
     ['an unknown product', { like: 'ngnix', rate: '10r/s' }, '/like'],
     ['an unknown parameter', { like: 'nginx', rate: '10r/s', brust: 5 }, '/brust'],
     ['a parameter that does not fit', { like: 'nginx', rate: '10' }, '/rate'],
+    ['a time that Redis is not told', { like: 'flexible', points: 2, duration: 0.5, store: 'redis' }, undefined],
     ['an unknown primitive', { primitive: 'gcro', params: {} }, '/primitive'],
     ['a parameter out of bounds', { primitive: 'gcra', params: { T_ms: 0, tau_ms: 1 } }, '/params/T_ms'],
     ['a member that does not fit', { primitive: 'and', params: { of: [{ primitive: 'gcra', params: {} }] } }, '/params/of/0/params/T_ms'],
