@@ -34,7 +34,6 @@ type Name = RateName | RoomName;
 export class Bounds {
   readonly #rates: Readonly<Record<RateName, RateBound>>;
   readonly #rooms: Readonly<Record<RoomName, SharedRoom>>;
-  readonly #refused = new Map<Name, number>();
 
   constructor(clock: Clock, limits: Pick<Limits, Name>) {
     this.#rates = each(RATES, (name) => new RateBound(clock, limits[name]));
@@ -65,13 +64,14 @@ export class Bounds {
 
   /** @throws Failure as the table says */
   refuse(name: RoomName, place: Place, n: number): void {
-    const full = this.room(name).full(place, n);
+    const room = this.room(name);
+    const full = room.full(place, n);
     if (full === undefined) return;
-    this.countRefused(name);
+    room.refused += 1;
     const { what, fix, of, code = 'too_many_requests', codeOfAll = code }: Bound<Room> = ROOMS[name];
     const why =
       full === 'own'
-        ? `An owner, and an address without a credential, has up to ${this.room(name).most.perOwner} ${of}.`
+        ? `An owner, and an address without a credential, has up to ${room.most.perOwner} ${of}.`
         : `There are as many ${of} as the node takes, or takes for one network of addresses.`;
     throw new Failure(full === 'own' ? code : codeOfAll, { what, why, fix });
   }
@@ -79,25 +79,17 @@ export class Bounds {
   #takeOfRate(name: RateName, asking: Asking, n: number): void {
     const refused = this.rate(name).take(asking, n);
     if (refused === undefined) return;
-    this.countRefused(name);
+    this.rate(name).refused += 1;
     const { what, fix, of } = RATES[name];
     const { who, threshold, within, againCycle } = refused;
     const why = `${who} may ask for ${threshold} ${of} within ${within} cycles${n === 1 ? '' : `, and this takes ${n}`}.`;
     throw new Failure('too_many_requests', { what, why, fix, againCycle });
   }
 
-  countRefused(name: Name): void {
-    this.#refused.set(name, this.refusals(name) + 1);
-  }
-
-  refusals(name: Name): number {
-    return this.#refused.get(name) ?? 0;
-  }
-
   /** By the names of the API. */
   get allRefusals(): Readonly<Record<string, number>> {
-    const names = Object.keys({ ...RATES, ...ROOMS }) as Name[];
-    return Object.fromEntries(names.map((name) => [nameOfLimit(name), this.refusals(name)]));
+    const bounds = Object.entries({ ...this.#rates, ...this.#rooms });
+    return Object.fromEntries(bounds.map(([name, { refused }]) => [nameOfLimit(name), refused]));
   }
 }
 
@@ -118,6 +110,7 @@ export class SharedRoom {
   readonly #bySource = new Map<string, number>();
   readonly #byNetwork = new Map<string, number>();
   all = 0;
+  refused = 0;
 
   constructor(most: Room) {
     this.most = most;
@@ -162,6 +155,7 @@ const SOURCES = 4_096;
 
 class RateBound {
   readonly within: number;
+  refused = 0;
   readonly #clock: Clock;
   readonly #plan;
   readonly #planOfNetwork;

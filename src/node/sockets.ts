@@ -12,13 +12,11 @@ import { addressNetworkOf } from './request-source.js';
 const MANY = ['many', 'many'] as const;
 
 export class Sockets {
-  readonly #bounds: Bounds;
   readonly #room: SharedRoom;
   readonly #ofMany = new BlockList();
 
   /** @param proxies addresses and networks */
   constructor(bounds: Bounds, proxies: readonly string[]) {
-    this.#bounds = bounds;
     this.#room = bounds.room('sockets');
     for (const network of ['127.0.0.0/8', '::1', ...proxies]) {
       const [address = '', bits] = network.split('/');
@@ -38,7 +36,7 @@ export class Sockets {
     const { all, most } = this.#room;
     const hasRoom = isOfMany ? all < most.onNode : this.#room.full(place, 1) === undefined;
     if (remoteAddress === '' || !hasRoom) {
-      this.#bounds.countRefused('sockets');
+      this.#room.refused += 1;
       // A client that sees only the end of a connection may go on waiting for its answer.
       socket.resetAndDestroy();
       return false;

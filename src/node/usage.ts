@@ -128,7 +128,7 @@ export class Usage {
       const all = this.#amountOf(owner, name) + more;
       const left = Math.max(0, Math.floor(this.#freeIn(owner, name)));
       if (all <= Math.min(most, left)) continue;
-      this.#bounds.countRefused(name);
+      this.#room(name).refused += 1;
       const isOwn = all > most;
       const so = more === 1 ? '' : `, and with this one it would be ${all}`;
       const why = isOwn

@@ -30,7 +30,7 @@ function socketsOf(proxies: readonly string[] = []) {
   const limits = { ...defaultLimits, sockets: { perOwner: 100, onNode: 1_000 } };
   const bounds = new Bounds(new VirtualClock(1_000, 1), limits);
   const open = () => bounds.room('sockets').all;
-  return { sockets: new Sockets(bounds, proxies), open, refused: () => bounds.refusals('sockets') };
+  return { sockets: new Sockets(bounds, proxies), open, refused: () => bounds.room('sockets').refused };
 }
 
 it('an address has up to 100 of 1,000 connections, and a network a fifth of what others leave', () => {

@@ -120,12 +120,6 @@ export class Directory {
     return refreshed;
   }
 
-  /** @throws Failure `machine_not_found` */
-  async machine(slug: string): Promise<Machine> {
-    if (this.#host?.machines.has(slug) !== true) await this.learn(slug);
-    return this.#host!.machine(slug);
-  }
-
   /** Another node may just have made it. @throws Failure `contract_not_found` */
   async contract(slug: string, id: string): Promise<Contract> {
     if (this.#host?.contracts.has(id) !== true) await this.learn(slug);

@@ -59,7 +59,7 @@ export class NetworkRegistry implements Registry {
   readonly follow = () => this.#context.network.directory.follow();
 
   async createMachine({ slug, owner = '', isPublic = false, displayName = slug, by }: NewMachine): Promise<Machine> {
-    const { network, clock } = this.#context;
+    const { network, clock, host } = this.#context;
     const { directory, entries } = network;
     const cycle = clock.cycle();
     const e = { cycle, at: entries.at(), kind: 'machine_created', cause: 'manual', ...(by && { by }), emitted: [] };
@@ -75,7 +75,7 @@ export class NetworkRegistry implements Registry {
     if (number > 0) await entries.linked(slug, number);
     await directory.learn(slug);
     if (number === 0) throw slugTaken(slug);
-    return directory.machine(slug);
+    return host.machine(slug);
   }
 
   async createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract> {

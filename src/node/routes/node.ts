@@ -67,7 +67,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
       const free_on_node = Math.max(0, on_node - Math.ceil(level.all));
       // What a network counts over all nodes.
       const per = isKept(name) ? place : 'node';
-      const shown = { per, most, on_node, free_on_node, refused: bounds.refusals(name) } as const;
+      const shown = { per, most, on_node, free_on_node, refused: level.refused } as const;
       if (owner === undefined || name === 'sockets' || name === 'watchedContracts') return shown;
       if (isKept(name)) {
         const { used, left } = usage.of(owner, name);
@@ -78,7 +78,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
     };
     const rate = (name: RateName) => {
       const { threshold, onNode: on_node } = limits[name];
-      const { within, leftOnNode: left_on_node } = bounds.rate(name);
+      const { within, leftOnNode: left_on_node, refused } = bounds.rate(name);
       const left = owner === undefined ? {} : { left: bounds.rate(name).left(owner) };
       return {
         per: 'node',
@@ -87,7 +87,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
         ...left,
         on_node,
         left_on_node,
-        refused: bounds.refusals(name),
+        refused,
       } as const;
     };
     const used = owner === undefined ? {} : { used: credentials.countKeys(owner) };
