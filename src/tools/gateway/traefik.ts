@@ -265,7 +265,7 @@ function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits
     like: 'traefik',
     average,
     ...(burst !== undefined && { burst: Math.max(burst, 1) }),
-    ...(length !== undefined && { period: length }),
+    ...(length !== undefined && Number.parseFloat(length) > 0 && { period: length }),
   };
 }
 
