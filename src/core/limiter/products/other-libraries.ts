@@ -3,6 +3,7 @@ import { parseMs, parseRate } from '../../schema/quantity.js';
 import {
   atClockSecond,
   counts,
+  namedMs,
   oneOf,
   optional,
   paced,
@@ -16,10 +17,12 @@ import {
   windowed,
 } from './product.js';
 
-function perOf(rate: string): { readonly limit: number; readonly window_ms: number } {
+/** @param longer units in ms that only this product has */
+function perOf(rate: string, longer: Readonly<Record<string, number>> = {}) {
   const [, amount = '', times = '1', unit = ''] = /^\s*(\d+)\s*(?:\/|per)\s*(\d+)?\s*([a-z]+)\s*$/i.exec(rate) ?? [];
   if (amount === '') parseRate(rate, 1000);
-  return { limit: Number(amount), window_ms: Number(times) * parseMs(`1 ${unit}`, 1) };
+  const unitMs = longer[unit.toLowerCase().replace(/s$/, '')] ?? parseMs(`1 ${unit}`, 1);
+  return { limit: Number(amount), window_ms: Number(times) * unitMs };
 }
 
 const rateOf = (n: number, time: string) => ({ rate: `${n} per ${time}` });
@@ -50,7 +53,7 @@ export const otherLibraries = {
     example: { rate: '10 per 1 second' },
     refused: 'counts (fixed windows) or nothing',
     rule({ rate, strategy }) {
-      const per = perOf(rate);
+      const per = perOf(rate, { month: namedMs.month, year: 12 * namedMs.month });
       if (strategy === 'moving-window') {
         const announces = { wait: 'newest_leaves', round: 'clock_second' } as const;
         return rule('sliding_log', { ...per, edge: 'expires_after_end' }, announces, 0);

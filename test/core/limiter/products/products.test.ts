@@ -162,6 +162,15 @@ it.each<[limit: string, more: [ms: number, n: number][], decided: string[]]>([
   expect(seen).toEqual(decided);
 });
 
+it.each([
+  ['10 per 1 year', 10, 360],
+  ['5/2Months', 5, 60],
+  ['7 per day', 7, 1],
+])('a rate of Python limits is read as there, where a year has twelve months of 30 days: %s', (rate, limit, days) => {
+  const definition = definitionOf({ like: 'python-limits', rate }, 777);
+  expect(definition.params).toMatchObject({ limit, window_ms: days * 86_400_000 });
+});
+
 // Taken at 0, back by 200. Full, the tick of the grid stands still, and the first taken comes back at once by the ticks since then: those
 // since 0, or since the request of cost 3 found it full.
 // biome-ignore format: one case a line
