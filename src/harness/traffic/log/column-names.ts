@@ -26,7 +26,9 @@ export const singleNames = words(
   'request_id req_id trace_id span_id correlation_id session session_id user_agent http_user_agent useragent referer referrer http_referer',
 );
 
-const forwardedNames = words('forwarded x_forwarded_for http_x_forwarded_for xff forwarded_for fwd');
+const forwardedNames = words(
+  'forwarded x_forwarded_for http_x_forwarded_for xff forwarded_for fwd request_x_forwarded_for',
+);
 
 /** For formats without known fields, most reliable name first. Next to an address, `host` is the server. */
 export const roleNames: Readonly<Record<Role, readonly string[]>> = {
@@ -45,11 +47,12 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
   ),
   method: words('method request_method http_method verb cs_method http_request_method req_method'),
   path: words(
-    'path uri_path url_path request_path req_path cs_uri_stem uri request_uri req_uri url url_original request_url http_path x_envoy_origin_path',
+    'path uri_path url_path request_path req_path cs_uri_stem uri request_uri req_uri url',
+    'url_original original_url request_url http_path x_envoy_origin_path',
   ),
   query: words('query query_string uri_query cs_uri_query args url_query'),
-  agent: words('user_agent http_user_agent useragent agent cs_user_agent'),
-  referer: words('referer referrer http_referer http_referrer cs_referer'),
+  agent: words('user_agent http_user_agent useragent agent cs_user_agent request_user_agent client_request_user_agent'),
+  referer: words('referer referrer http_referer http_referrer cs_referer request_referer client_request_referer'),
   user: words('user remote_user username user_name user_id userid cs_username uid account tenant'),
   status: words('status status_code response_code http_status sc_status code response_status origin_status'),
   duration: words('duration request_time elapsed response_time'),

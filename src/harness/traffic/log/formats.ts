@@ -26,11 +26,11 @@ export interface Format extends FormatFacts {
  */
 const wordFormats = `
 alb          end    us  AWS Application Load Balancer
-  $type $time $elb $client $target $request_processing_time $target_processing_time $response_processing_time $status $target_status $received $sent "$request" "$user_agent"
+  $type $time $elb $client $target $request_processing $target_time $response_processing $status $target_status $received $sent "$request" "$user_agent"
 nlb          end    s   AWS Network Load Balancer, TLS
   tls $version $time $elb $listener $client $target $connection_ms $handshake_ms $received $sent
 elb          start  us  AWS Classic Load Balancer
-  $time $elb $client $backend $request_processing_time $backend_processing_time $response_processing_time $status $backend_status $received $sent "$request"
+  $time $elb $client $backend $request_processing $backend_time $response_processing $status $backend_status $received $sent "$request"
 s3           start  s   AWS S3 server access log
   $owner $bucket [$time] $client $user $request_id $operation $key "$request" $status $error $bytes
 istio        start  ms  Istio
@@ -81,9 +81,9 @@ azure-front-door  end    us   Azure Front Door
 azure-gateway     any    s    Azure Application Gateway
   time=timeStamp time=time client=properties.clientIP method=properties.httpMethod path=properties.requestUri status=properties.httpStatus duration=properties.timeTaken
 cloudflare        start  any  Cloudflare Logpush
-  time=EdgeStartTimestamp client=ClientIP method=ClientRequestMethod path=ClientRequestURI status=EdgeResponseStatus host=ClientRequestHost agent=ClientRequestUserAgent referer=ClientRequestReferer
+  time=EdgeStartTimestamp client=ClientIP method=ClientRequestMethod path=ClientRequestURI status=EdgeResponseStatus host=ClientRequestHost
 traefik           start  us   Traefik, JSON
-  time=StartUTC time=StartLocal client=ClientHost method=RequestMethod path=RequestPath status=DownstreamStatus duration=Duration agent=request_User-Agent referer=request_Referer forwarded=request_X-Forwarded-For
+  time=StartUTC time=StartLocal client=ClientHost method=RequestMethod path=RequestPath status=DownstreamStatus duration=Duration
 kong              start  ms   Kong
   time=started_at client=client_ip method=request.method path=request.uri status=response.status duration=latencies.request host=request.headers.host
 caddy             end    us   Caddy

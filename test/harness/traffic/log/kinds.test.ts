@@ -115,7 +115,7 @@ it('what a load balancer of AWS itself takes is not how long a request took', as
   const sent = 'app/lb/50dc 192.0.2.1:2817 10.0.0.1:80 0.001 2.5 0.002 200 200 34 366 "GET http://a/ HTTP/1.1" "curl"';
   const line = `http 2018-07-02T22:23:00.186641Z ${sent}\n`;
   await expect(readText(line, { keyColumn: 'duration' })).rejects.toThrow('log has no field duration');
-  expect((await readText(line, { keyColumn: 'target_processing_time' })).heard[0]![2]).toBe('2.5');
+  expect((await readText(line, { keyColumn: 'target_time' })).heard[0]![2]).toBe('2.5');
 });
 
 it('every format has a sample', () => {
