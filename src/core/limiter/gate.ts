@@ -211,7 +211,7 @@ export class Gate {
       this.plan.rule!.rule.charge!(rule.state, rule.atMs, n, sinceMs);
       corrected(this.plan.rule!, rule);
     }
-    this.#evaluateUnlessQuiet();
+    this.settle();
   }
 
   /** Counts events in the earlier cycle `happened`. @returns how many were admitted; undefined if older than every window */
@@ -237,7 +237,7 @@ export class Gate {
       this.plan.rule!.rule.release?.(rule.state, rule.atMs, heldMs);
       corrected(this.plan.rule!, rule);
     }
-    this.#evaluateUnlessQuiet();
+    this.settle();
   }
 
   /** When an evaluation may next fire, up to `lastMs`; Infinity for never. Further events can only move it later, except for rules with `hastens`. */
@@ -286,7 +286,7 @@ export class Gate {
     const ms = Math.max(atMs, this.#nowMs);
     for (let wakeMs = this.wakeMs(ms); wakeMs <= ms; wakeMs = this.wakeMs(ms)) {
       this.#goTo(cycleOf(wakeMs, this.cycleMs), wakeMs);
-      this.#evaluateUnlessQuiet();
+      this.settle();
     }
     this.#goTo(cycle, ms);
   }
@@ -313,7 +313,7 @@ export class Gate {
       const step = this.#stepUpTo(left, aggregates);
       const before = this.admits;
       const delayMs = this.#count(step, happened, aggregates, holdMs, cost);
-      this.#evaluateUnlessQuiet();
+      this.settle();
       // All but the last were counted inside the band; the last is decided by the state after its evaluation.
       if (before) admitted += step - 1;
       if (this.admits) {
@@ -365,7 +365,8 @@ export class Gate {
     return rangeAround(this.plan.states[this.record.state]!.quiet[aggregate]!, this.#valueOf(aggregate));
   }
 
-  #evaluateUnlessQuiet(): void {
+  /** Evaluates where a guard could hold. */
+  settle(): void {
     for (let k = 0; k < this.#values; k += 1)
       if (this.#bandOf(k) === undefined) {
         this.send({ type: 'aggregate', cycle: this.cycle, counts: this.counts });

@@ -2,7 +2,7 @@
 //
 //   name, plan, candidate ─► gates carried over (limiter/carry-over.ts) ─► image and state stored ─► row ─► durable with the next commit
 //
-// A transition that the new numbers require fires with the next event or cycle, as always.
+// A transition that the new numbers require follows in the same cycle; of a key, with its next event or cycle.
 import { carried, carryOver } from '../../core/limiter/carry-over.js';
 import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { Plan } from '../../core/limiter/plan.js';
@@ -83,6 +83,7 @@ export function* changeContract(
     ...(resets ? { resets } : {}),
     ...(kept?.forgotten === undefined ? {} : { forgotten: kept.forgotten }),
   });
+  if (plan !== before) contract.settle();
   return { changes, forgotten: kept?.forgotten, resets };
 }
 

@@ -212,6 +212,11 @@ export class Contract implements GateHead {
     if (cycle > this.gate.cycle) this.#work(undefined, cycle, false, (gate) => gate.advance(cycle));
   }
 
+  /** Fires what new numbers make due in the running cycle; keys follow with their next event or cycle. */
+  settle(): void {
+    this.#work(undefined, this.cycle, false, (gate) => gate.settle());
+  }
+
   get wakeMs(): number {
     return this.gate.wakeMs();
   }

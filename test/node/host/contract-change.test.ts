@@ -111,6 +111,16 @@ it('a change may take away the state in which a key is', () => {
   expect(bench.rows().at(-1)?.changes).toEqual([{ what: 'near_limit', from: 0.5 }]);
 });
 
+it('a state that the new numbers move, moves in the same cycle', () => {
+  const bench = new Bench(rateLimiter({ threshold: 3, within: 10 }));
+  bench.decide(5);
+  bench.change({ plan: windowPlan(9, 10) });
+  bench.change({ plan: windowPlan(4, 10) });
+  const { cycle } = bench.contract;
+  const last = ['allowing', 'limiting'].flatMap((to) => [{ kind: 'contract_changed' }, { kind: 'transition', to }]);
+  expect(bench.rows().slice(3)).toMatchObject(last.map((row) => ({ ...row, cycle })));
+});
+
 it('a window that changes keeps its figures', () => {
   const bench = new Bench(rateLimiter({ threshold: 2, within: 10 }), KEYED);
   bench.decide(4, 'ann');
