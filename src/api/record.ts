@@ -20,15 +20,19 @@ const Query = exact({
 });
 const shapes = { params: OfMachine, querystring: Query } as const;
 
+export const NDJSON = 'application/x-ndjson';
+
+const page = ok('A page of rows, or the whole record.', {
+  machine: Type.String(),
+  rows: Type.Array(RowShape),
+  head: HeadShape,
+  'cut?': CutShape,
+  'next_after_seq?': Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
+});
+
 export const readRecord = get('/api/chain/{slug}/state', {
   shapes,
-  answers: ok('A page of rows.', {
-    machine: Type.String(),
-    rows: Type.Array(RowShape),
-    head: HeadShape,
-    'cut?': CutShape,
-    'next_after_seq?': Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
-  }),
+  answers: { 200: { ...page[200], alsoType: NDJSON } },
 });
 
 export const verifyRecord = get('/api/chain/{slug}/state/verify', {

@@ -163,8 +163,9 @@ function joined(
 }
 
 /** A response of type null has no content. */
-function documented({ description, type = 'application/json', schema }: DescribedAnswer): Response {
-  if (schema !== undefined) return { description, content: { [type]: { schema } } };
+function documented({ description, type = 'application/json', schema, alsoType }: DescribedAnswer): Response {
+  const also = alsoType !== undefined && { [alsoType]: { schema: { type: 'string' } } };
+  if (schema !== undefined) return { description, content: { [type]: { schema }, ...also } };
   if (type === 'application/json') return { description, type: 'null' };
   return { description, content: { [type]: { schema: { type: 'string' } } } };
 }

@@ -49,6 +49,11 @@ it('the OpenAPI document says of every operation what it is for and who may call
   }
 });
 
+it('the OpenAPI document says that a record is read in pages or as NDJSON', () => {
+  const { content } = body.paths['/api/chain/{slug}/state'].get.responses[200];
+  expect(Object.keys(content)).toEqual(['application/json', 'application/x-ndjson']);
+});
+
 it('the OpenAPI document has every route of the registry, once, and no other', () => {
   const described = operations.map(([name]) => name);
   expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());

@@ -12,8 +12,6 @@ import { sourceOf } from '../request-source.js';
 import { forReaders, type RouteRequest, route } from '../route.js';
 import type { RowQuery } from '../store/store.js';
 
-const NDJSON = 'application/x-ndjson';
-
 const readRecord = route(api.readRecord, forReaders, {
   summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
   example: { query: { kind: 'transition', limit: '10' } },
@@ -59,7 +57,7 @@ const verifyRecord = route(api.verifyRecord, forReaders, {
 /** @throws Failure `invalid_input` for a part of the whole */
 function wantsAll({ query, headers }: RouteRequest<typeof api.readRecord.shapes, 'public_or_owner'>): boolean {
   const { format, ...parts } = query;
-  if (format === 'json' || (format === undefined && !headers.accept?.includes(NDJSON))) return false;
+  if (format === 'json' || (format === undefined && !headers.accept?.includes(api.NDJSON))) return false;
   const [part] = Object.keys(parts);
   if (part === undefined) return true;
   throw new Failure('invalid_input', {
@@ -86,7 +84,7 @@ function sendExport(context: NodeContext, reply: FastifyReply, machine: Machine,
       return rows;
     });
   return reply
-    .header('content-type', NDJSON)
+    .header('content-type', api.NDJSON)
     .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
     .send(Readable.from(exportRecord(pageAfter, close, cut), { objectMode: false }));
 }
