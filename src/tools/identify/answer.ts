@@ -120,7 +120,7 @@ function unnamedFor(investigated: Investigated): readonly [Answer['verdict'], ..
   if (ended === 'never limited')
     return [
       'never limited',
-      `None of ${seen.length} requests was refused: either there is no limit, or it is higher. A larger --budget looks higher.`,
+      `None of ${counted(seen.length, 'request')} was refused: either there is no limit, or it is higher.${isLog(evidence) ? '' : ' A larger --budget looks higher.'}`,
     ];
   if (seen.every(({ decision }) => decision !== 'limited')) return ['undecided'];
   if (untested !== undefined)

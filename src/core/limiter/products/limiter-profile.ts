@@ -9,7 +9,10 @@ export function profileWords(definition: RuleDefinition, profile: Profile, refus
   const rate = perSecond === undefined ? '10/s, 100 ms each' : `${shown(perSecond)}/s`;
   return [
     ['rule', `${definition.primitive} ${JSON.stringify(definition.params)}`],
-    ['first burst', `of ${firstBurst.sent} at once, ${firstBurst.atOnce} ${firstBurst.atOnce === 1 ? 'passes' : 'pass'} at once${held}`],
+    [
+      'first burst',
+      `of ${firstBurst.sent} at once, ${firstBurst.atOnce} ${firstBurst.atOnce === 1 ? 'passes' : 'pass'} at once${held}`,
+    ],
     ['most in a second', mostWords(profile)],
     [
       'at exactly the rate',
