@@ -143,7 +143,7 @@ function clientOf(keys: readonly string[] | undefined, asked: string | undefined
     counts.set(one, (counts.get(one) ?? 0) + (!isRefused || isLimited(k) ? 1 : 0));
   });
   const [client, times] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
-  const most = isRefused ? `had most refusals (${times})` : 'sent most, since nobody was refused';
+  const most = isRefused ? `had most refusals (${times})` : 'sent most, since none was refused';
   return { client, name: `those of ${client}, who ${most}` };
 }
 
