@@ -38,7 +38,8 @@ export const limiter = command({
     }
     const limiters = await limitersIn(words, given);
     if (!decides) return explain(limiters, given);
-    if (given.json) throw usageFailure('--json has no effect with -.', 'Leave --json out: decisions are JSON, one a line.');
+    if (given.json)
+      throw usageFailure('--json has no effect with -.', 'Leave --json out: decisions are JSON, one a line.');
     const [only, other] = limiters;
     if (other !== undefined) throw usageFailure('Requests are decided by one limiter, and several are given.');
     for (const note of only!.notes) warn(`${note}\n`);

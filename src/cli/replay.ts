@@ -8,7 +8,6 @@ import { families } from '../core/limiter/products/families.js';
 import { sha256Hex } from '../core/schema/canonical.js';
 import { toolNamed } from '../core/schema/optional-package.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
-import { CYCLE_MS } from '../core/time/cycle.js';
 import { wallNowMs } from '../core/time/wall.js';
 import type { LiveReplay } from '../harness/live/live-replay.js';
 import type { CycleRow } from '../harness/outcome/cycle-row.js';
@@ -199,7 +198,7 @@ async function gatewayIn(limit: string): Promise<GatewayReplay | undefined> {
 async function explain(given: Given, line: CommandLine): Promise<void> {
   const { log: paths, limit: [limit = '', ...others] = [], unexplainedAbove, top, out, json } = given;
   if (others.length > 0) throw usageFailure('--explain takes one --limit.', 'Give a file with all limits in force.');
-  const log = { ...logOptions(given, CYCLE_MS), nowMs: wallNowMs() };
+  const log = { ...logOptions(given, cycleMsOf(given.cycleMs, [])), nowMs: wallNowMs() };
   refuseCosts(log, '--explain');
   const tool = await toolNamed<GatewayTool>('gateway');
   const asked = { limit, files: await gatewayFilesGiven(limit), paths, log, unexplainedAbove, top, out, json };

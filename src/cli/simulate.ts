@@ -88,23 +88,17 @@ async function writeLog({ scenario: paths, seed }: Given, log: string): Promise<
   return log === '-';
 }
 
-async function withCompared(
-  run: Run,
-  scenario: LoadedScenario,
-  { for: until }: Given,
-  signal: AbortSignal,
-): Promise<Run> {
+async function withCompared(run: Run, scenario: LoadedScenario, given: Given, signal: AbortSignal): Promise<Run> {
   const { compareScenario } = await import('../harness/simulate/compare-scenario.js');
   const progress = new Progress(scenario.name);
   const onRule = (rule: string, index: number, rules: number) => progress.show(index / rules, `with ${rule}`);
-  const untilCycle = until === undefined ? undefined : lastCycleOf(until, scenario);
+  const untilCycle = lastCycleOf(given, scenario);
   const compared = await compareScenario(scenario, run.outcome.seed, { signal, onRule, untilCycle });
   return compared === undefined ? run : { ...run, outcome: { ...run.outcome, compared } };
 }
 
-/** Counted from 0. */
-function lastCycleOf(text: string, { cycleMs }: LoadedScenario): number {
-  return durationIn('for', text, cycleMs, 1) - 1;
+function lastCycleOf({ for: text }: Given, { cycleMs }: LoadedScenario): number | undefined {
+  return text === undefined ? undefined : durationIn('for', text, cycleMs, 1) - 1;
 }
 
 async function tracerFor({ inspect }: Given, folder: string | undefined): Promise<TraceFile | undefined> {
@@ -122,9 +116,13 @@ async function simulateOne(scenario: LoadedScenario, under: Under, tracer?: Trac
   const { given, signal } = under;
   const seed = given.seed ?? scenario.seed;
   const progress = new Progress(scenario.name);
-  const untilCycle = given.for === undefined ? undefined : lastCycleOf(given.for, scenario);
   let states: (() => ActorState[]) | undefined;
-  const rows = simulate$(scenario, { signal, seed, untilCycle, inspect: tracer?.inspect });
+  const rows = simulate$(scenario, {
+    signal,
+    seed,
+    untilCycle: lastCycleOf(given, scenario),
+    inspect: tracer?.inspect,
+  });
   const show = (row: CycleRow<SimulatedRun>) => {
     const { firstCycle, lastCycle, actors } = row.run;
     states = actors;

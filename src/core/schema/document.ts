@@ -19,7 +19,6 @@ export function readDocument(text: string, name: string): ScenarioDocument {
     const { line, col } = lines.linePos(offset);
     return `line ${line}, column ${col}`;
   };
-  // A byte order mark takes no column.
   const document = parse(text.replace(/^\ufeff/, ''), lines, name);
   const errors = [...document.errors, ...document.warnings];
   if (errors.some(({ message }) => TOO_DEEP.test(message))) throw tooDeep(name);

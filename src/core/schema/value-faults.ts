@@ -146,7 +146,8 @@ function wordsFor({ keyword, message, params: given }: SchemaError, value: unkno
     case 'enum':
     case 'const': {
       const allowed = (params['allowedValues'] ?? [params['allowedValue']]) as unknown[];
-      return `must be ${oneOf(allowed)}${guessWords(value, allowed)}`;
+      const words = allowed.map((one) => JSON.stringify(one)).join(', ');
+      return `must be ${allowed.length === 1 ? words : `one of ${words}`}${guessWords(value, allowed)}`;
     }
     case 'pattern':
       return params['pattern'] === VISIBLE
@@ -161,11 +162,6 @@ function wordsFor({ keyword, message, params: given }: SchemaError, value: unkno
     default:
       return message ?? `breaks the rule "${keyword}"`;
   }
-}
-
-function oneOf(values: readonly unknown[]): string {
-  const words = values.map((value) => JSON.stringify(value));
-  return words.length === 1 ? String(words[0]) : `one of ${words.join(', ')}`;
 }
 
 function article(type: string): string {

@@ -133,16 +133,18 @@ async function readLines(path: string, { log, key }: AccessLogOptions) {
   return { times, statuses, keys: whose, durations: durationsIn(durationField, took), durationField };
 }
 
-/** The one refused most often; without keys, all as one. */
+/** The one refused most often, or without a refusal the one with most requests; without keys, all as one. */
 function clientOf(keys: readonly string[] | undefined, asked: string | undefined, isLimited: (k: number) => boolean) {
   const why = asked === 'none' ? '' : ', since no field says whose they are';
   if (keys === undefined) return { client: 'all', name: `all, as one client${why}` };
-  const refused = new Map<string, number>();
+  const isRefused = keys.some((_, k) => isLimited(k));
+  const counts = new Map<string, number>();
   keys.forEach((one, k) => {
-    refused.set(one, (refused.get(one) ?? 0) + (isLimited(k) ? 1 : 0));
+    counts.set(one, (counts.get(one) ?? 0) + (!isRefused || isLimited(k) ? 1 : 0));
   });
-  const [client, times] = [...refused].reduce((a, b) => (b[1] > a[1] ? b : a));
-  return { client, name: `those of ${client}, who had most refusals (${times})` };
+  const [client, times] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
+  const most = isRefused ? `had most refusals (${times})` : 'sent most, since none was refused';
+  return { client, name: `those of ${client}, who ${most}` };
 }
 
 /** @param order undefined without durations @param field that has them, perhaps in a unit that is not known */

@@ -117,11 +117,10 @@ function unnamedFor(investigated: Investigated): readonly [Answer['verdict'], ..
   const { evidence, alive, ended, untested } = investigated;
   const { seen, isHeld, uncertaintyMs } = evidence;
   const widestMs = Math.round(evidence.widestMs);
-  if (ended === 'never limited')
-    return [
-      'never limited',
-      `None of ${seen.length} requests was refused: either there is no limit, or it is higher. A larger --budget looks higher.`,
-    ];
+  if (ended === 'never limited') {
+    const none = `None of ${counted(seen.length, 'request')} was refused: either there is no limit, or it is higher.`;
+    return [ended, isLog(evidence) ? none : `${none} A larger --budget looks higher.`];
+  }
   if (seen.every(({ decision }) => decision !== 'limited')) return ['undecided'];
   if (untested !== undefined)
     return [

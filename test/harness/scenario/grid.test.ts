@@ -79,8 +79,8 @@ it.each([
   expect([axis.path, axis.values]).toEqual([text.split('=')[0], values]);
 });
 
-it('an axis of a range without a step has the one that is given', () => {
-  expect([parseAxis('a=1..3', '1').values, parseAxis('a=1..9:4', '1').values]).toEqual([
+it('an axis that is searched has steps of the last decimal, or those given', () => {
+  expect([parseAxis('a=1..3', true).values, parseAxis('a=1..9:4', true).values]).toEqual([
     [1, 2, 3],
     [1, 5, 9],
   ]);

@@ -46,6 +46,11 @@ it('a log is read for the client with most refusals: 429 and 503 are limited, al
   ]);
 });
 
+it('a log without a refusal is read for the client with most requests', async () => {
+  const log = await read([combined('192.0.2.1', 0, 200), combined('192.0.2.2', 1, 200), combined('192.0.2.2', 2, 200)]);
+  expect(log.remarks[0]).toMatch(/^Read 2 of 3 lines: those of 192\.0\.2\.2, who sent most, since none was refused\. /);
+});
+
 it('a time in whole seconds leaves open when within its second a request was decided', async () => {
   const log = await read([combined('192.0.2.1', 0, 200), combined('192.0.2.1', 7, 429)]);
   expect(within(log)).toEqual([

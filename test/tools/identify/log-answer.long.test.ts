@@ -25,6 +25,12 @@ async function answered(lines: readonly string[], format?: string) {
 
 const FROM = Date.UTC(2026, 0, 5, 10);
 
+it('a log without a refusal has no larger budget to ask for', async () => {
+  const { verdict, remarks } = await answered(['time,status', `${FROM / 1000},200`]);
+  expect(verdict).toBe('never limited');
+  expect(remarks).toContain('None of 1 request was refused: either there is no limit, or it is higher.');
+});
+
 /** Bursts of up to twice the limit, silences of up to two windows between them; when and how each is answered. */
 function traffic(
   definition: RuleDefinition,

@@ -132,8 +132,7 @@ function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): L
     throw unreadable(text, first, 'whom a limit is for is said beside it', 'Give --key, or keyed in a scenario.');
   if (first !== undefined) throw unknown(text, 'A window', first, first.text, Object.keys(fields));
   if (pace.n === 0) throw unreadable(text, words[0], ONE_OR_MORE);
-  if (pace.n > 1e9)
-    throw unreadable(text, words[0], 'no window holds as many requests', 'Give at most 1000000000.');
+  if (pace.n > 1e9) throw unreadable(text, words[0], 'no window holds as many requests', 'Give at most 1000000000.');
   if (!Number.isSafeInteger(pace.n))
     throw unreadable(text, words[0], 'it is no whole number of requests', wholePace(pace));
   const [, cycles] = /^(\d+)(?:\s*cycles?)?$/i.exec(pace.time) ?? [];

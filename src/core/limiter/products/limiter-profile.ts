@@ -6,10 +6,11 @@ import { type Profile, play } from './profile.js';
 export function profileWords(definition: RuleDefinition, profile: Profile, refused: string) {
   const { firstBurst, atRate, atTwice, perSecond, announcedLate, trueWaitMs } = profile;
   const held = firstBurst.delayed === 0 ? '' : `, ${firstBurst.delayed} more after a delay`;
+  const pass = firstBurst.atOnce === 1 ? 'passes' : 'pass';
   const rate = perSecond === undefined ? '10/s, 100 ms each' : `${shown(perSecond)}/s`;
   return [
     ['rule', `${definition.primitive} ${JSON.stringify(definition.params)}`],
-    ['first burst', `of ${firstBurst.sent} at once, ${firstBurst.atOnce} ${firstBurst.atOnce === 1 ? 'passes' : 'pass'} at once${held}`],
+    ['first burst', `of ${firstBurst.sent} at once, ${firstBurst.atOnce} ${pass} at once${held}`],
     ['most in a second', mostWords(profile)],
     [
       'at exactly the rate',
