@@ -13,7 +13,6 @@ export interface DescribedAnswer {
   /** Media type; `application/json` when absent. */
   readonly type?: string;
   readonly schema?: TSchema;
-  /** A further media type, which a request can ask for. */
   readonly alsoType?: string;
 }
 

@@ -30,10 +30,8 @@ const page = ok('A page of rows, or the whole record.', {
   'next_after_seq?': Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
 });
 
-export const readRecord = get('/api/chain/{slug}/state', {
-  shapes,
-  answers: { 200: { ...page[200], alsoType: NDJSON } },
-});
+const answers = { 200: { ...page[200], alsoType: NDJSON } };
+export const readRecord = get('/api/chain/{slug}/state', { shapes, answers });
 
 export const verifyRecord = get('/api/chain/{slug}/state/verify', {
   shapes: { params: OfMachine },

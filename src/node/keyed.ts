@@ -101,7 +101,6 @@ export function checkKey(listeners: readonly { readonly contract: Contract }[], 
   }
   const fix = `Send 1 to ${LONGEST_KEY} characters.`;
   if (/\p{Surrogate}/u.test(key)) throw keyRefused('must be text: it has half a character', fix);
-  // By code point, as the schema counts.
   if (key.length === 0 || (key.length > LONGEST_KEY && [...key].length > LONGEST_KEY))
     throw keyRefused(`must have from 1 to ${LONGEST_KEY} characters`, fix);
 }

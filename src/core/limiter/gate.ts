@@ -365,7 +365,6 @@ export class Gate {
     return rangeAround(this.plan.states[this.record.state]!.quiet[aggregate]!, this.#valueOf(aggregate));
   }
 
-  /** Evaluates where a guard could hold. */
   settle(): void {
     for (let k = 0; k < this.#values; k += 1)
       if (this.#bandOf(k) === undefined) {
