@@ -144,7 +144,7 @@ export const listContracts = get('/api/chain/{slug}/contracts', {
     querystring: exact({
       ...pageOf('Contracts', 'Only contracts behind this one in the list: `next` of the page before.'),
       search: Search,
-      sort: Sort,
+      'sort?': Sort,
     }),
   },
   answers: ok('A page of contracts, in order of creation unless `sort` says otherwise.', {

@@ -21,8 +21,7 @@ const Scopes = Type.Array(Type.Enum(['read', 'event', 'gate', 'admin']), {
 const OneMachine = Type.Optional(
   Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the only machine that the key opens.' }),
 );
-const ExpiresInDays = (otherwise: string) =>
-  Type.Optional(whole(1, 365, `Days until it expires; ${otherwise} when absent.`));
+const ExpiresInDays = (otherwise: string) => whole(1, 365, `Days until it expires; ${otherwise} when absent.`);
 
 const made = {
   key: Secret,
@@ -35,7 +34,7 @@ const made = {
 
 export const makeKey = post('/api/keys', {
   shapes: {
-    body: exact({ scopes: Scopes, machine: OneMachine, expires_in_days: ExpiresInDays('30') }),
+    body: exact({ scopes: Scopes, machine: OneMachine, 'expires_in_days?': ExpiresInDays('30') }),
   },
   answers: created('The key. It is not shown again.', made),
 });
@@ -75,7 +74,7 @@ export const rotateKey = post('/api/keys/{key_id}/rotate', {
         2_592_000,
         'How long both keys hold; a day when absent. 0: the old one ends at once.',
       ),
-      expires_in_days: ExpiresInDays('the lifetime of the old key'),
+      'expires_in_days?': ExpiresInDays('the lifetime of the old key'),
     }),
   },
   answers: created('The new key: same owner, scopes and machine. It is not shown again.', {

@@ -42,7 +42,7 @@ export const listMachines = get('/api/chain/state-machines', {
       ...pageOf('Machines', 'Only slugs after this one: `next` of the previous page.'),
       'own?': flag('Only those of the caller: none for anyone without a credential.'),
       search: Search,
-      sort: Sort,
+      'sort?': Sort,
     }),
   },
   answers: ok('A page of machines.', {

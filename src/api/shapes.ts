@@ -42,9 +42,7 @@ export const Search = Type.Optional(text(1, 256, 'Only those with this text in a
 /** The most machines or contracts that `sort` puts in order. */
 export const MOST_SORTED = 1_000;
 
-export const Sort = Type.Optional(
-  Type.Literal('limiting', { description: 'Those that are limiting first, of the first 1,000.' }),
-);
+export const Sort = Type.Literal('limiting', { description: 'Those that are limiting first, of the first 1,000.' });
 
 export const Cycle = whole(0, Number.MAX_SAFE_INTEGER, 'Number of a cycle.');
 

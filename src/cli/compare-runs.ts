@@ -34,7 +34,8 @@ interface ComparedRow {
 
 export interface RunComparison {
   readonly runs: readonly NamedOutcome[];
-  readonly baseline: number | undefined;
+  /** The first of the runs, or none. */
+  readonly baseline: NamedOutcome | undefined;
   readonly rows: readonly ComparedRow[];
   readonly worse: readonly {
     readonly run: string;
@@ -55,13 +56,13 @@ const broken: Figure = {
   of: ({ expectations }) => expectations.filter(({ held }) => !held).length,
 };
 
-/** @param runs at least one @param baseline index of a run; undefined for none */
-export function compareRuns(runs: readonly NamedOutcome[], baseline?: number): RunComparison {
-  const base = baseline === undefined ? undefined : runs[baseline];
+/** @param runs at least one @param hasBaseline the first is that of the others */
+export function compareRuns(runs: readonly NamedOutcome[], hasBaseline: boolean): RunComparison {
+  const baseline = hasBaseline ? runs[0] : undefined;
   const rows = [...figures, broken].flatMap((figure): ComparedRow[] => {
     const cells = runs.map(({ outcome }, index): ComparedFigure => {
       const value = figure.of(outcome);
-      const basis = base === undefined || index === baseline ? undefined : figure.of(base.outcome);
+      const basis = baseline === undefined || index === 0 ? undefined : figure.of(baseline.outcome);
       if (value === undefined || basis === undefined) return { value };
       return { value, change: changeOf(figure, basis, value) };
     });
@@ -107,16 +108,18 @@ export function comparisonDocument(comparison: RunComparison, chart?: ChartSpec)
       : baseline === undefined
         ? { sign: '–', words: 'compared', hue: 'open' }
         : { sign: '✔', words: 'not worse', hue: 'good' };
-  // The baseline comes first, so that each part of a split table repeats it.
-  const order = runs.map((_, index) => index).sort((a, b) => Number(b === baseline) - Number(a === baseline));
   const table: Table = {
     kind: 'table',
     title: 'Figures',
+    // Each part of a split table repeats the baseline.
     keep: baseline === undefined ? 1 : 2,
-    columns: ['figure', ...order.map((index) => right(runName(comparison, index)))],
+    columns: [
+      'figure',
+      ...runs.map((run) => right(`${shownName(run.name, 28)}${run === baseline ? ' (baseline)' : ''}`)),
+    ],
     rows: [
-      ['verdict', ...order.map((index) => verdictCell(runs[index]!.outcome))],
-      ...rows.map((row) => [row.label, ...order.map((index) => cellFor(comparison, row, row.cells[index]!, index))]),
+      ['verdict', ...runs.map(({ outcome }) => verdictCell(outcome))],
+      ...rows.map((row) => [row.label, ...row.cells.map((cell, index) => cellFor(runs[index]!, row, cell))]),
     ],
   };
   const blocks: Block[] =
@@ -124,22 +127,13 @@ export function comparisonDocument(comparison: RunComparison, chart?: ChartSpec)
   return { title: 'Runs compared', verdict, sentence: conclusion(comparison), blocks };
 }
 
-function runName({ runs, baseline }: RunComparison, index: number): string {
-  return `${shownName(runs[index]!.name, 28)}${index === baseline ? ' (baseline)' : ''}`;
-}
-
 function verdictCell(outcome: Parameters<typeof verdictView>[0]): TableCell {
   const { sign, words } = verdictView(outcome);
   return `${sign} ${words}`;
 }
 
-function cellFor(
-  { runs }: RunComparison,
-  { unit }: ComparedRow,
-  { value, change }: ComparedFigure,
-  index: number,
-): TableCell {
-  const text = figureText({ unit }, value, runs[index]!.outcome.cycle_ms);
+function cellFor({ outcome }: NamedOutcome, { unit }: ComparedRow, { value, change }: ComparedFigure): TableCell {
+  const text = figureText({ unit }, value, outcome.cycle_ms);
   if (change === undefined) return text;
   const sign =
     change.delta === 0 && change.verdict === 'same' ? '=' : `${deltaText(change)} ${signs[change.verdict]}`.trim();
@@ -157,7 +151,7 @@ function deltaText({ delta, share }: Change): string {
 function conclusion({ runs, baseline, worse }: RunComparison): string {
   if (baseline === undefined) return `${counted(runs.length, 'run')} side by side, without a baseline.`;
   const tolerated = `Tolerated: ${number(TOLERATED * 100)} %.`;
-  const name = shownName(runs[baseline]!.name, 60);
+  const name = shownName(baseline.name, 60);
   return worse.length === 0
     ? `Nothing is worse than ${name}. ${tolerated}`
     : `${counted(worse.length, 'figure')} ${worse.length === 1 ? 'is' : 'are'} worse than ${name}. ${tolerated}`;
@@ -165,8 +159,8 @@ function conclusion({ runs, baseline, worse }: RunComparison): string {
 
 /** For JUnit: one document per run except the baseline, one check per figure. */
 export function comparedRuns({ runs, baseline, rows }: RunComparison): ReportDocument[] {
-  return runs.flatMap(({ name }, index) => {
-    if (index === baseline) return [];
+  return runs.flatMap((run, index) => {
+    if (run === baseline) return [];
     const judged = rows.filter(({ cells }) => baseline === undefined || cells[index]!.change !== undefined);
     const checks = judged.map(({ name: figure, cells }): CheckRow => {
       const { value, change } = cells[index]!;
@@ -177,7 +171,7 @@ export function comparedRuns({ runs, baseline, rows }: RunComparison): ReportDoc
         message: `${value ?? 0} is worse than ${change.baseline} of the baseline`,
       };
     });
-    return [{ title: name, sentence: '', blocks: [{ kind: 'checks', rows: checks }] }];
+    return [{ title: run.name, sentence: '', blocks: [{ kind: 'checks', rows: checks }] }];
   });
 }
 
@@ -190,7 +184,7 @@ export function comparisonJson({ runs, baseline, rows, worse }: RunComparison): 
       verdict: outcome.verdict,
       digest: outcome.digest,
     })),
-    baseline: baseline === undefined ? null : runs[baseline]!.name,
+    baseline: baseline?.name ?? null,
     figures: rows.map(({ name, unit, cells }) => ({
       name,
       unit,

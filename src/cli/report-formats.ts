@@ -25,11 +25,6 @@ export interface NamedRun {
   readonly reported: Reported;
 }
 
-interface FormatOptions {
-  readonly terminal: Terminal;
-  readonly baseline?: number;
-}
-
 export type Rendered = string | Uint8Array;
 
 type Rendering = Rendered | Promise<Rendered>;
@@ -66,13 +61,14 @@ export const reportFormats = Object.keys(formats) as ReportFormat[];
 export async function render(
   name: ReportFormat,
   runs: readonly NamedRun[],
-  { terminal, baseline }: FormatOptions,
+  terminal: Terminal,
+  hasBaseline = false,
 ): Promise<Rendered> {
   const format: Format = formats[name];
   const [first] = runs;
   if (runs.length === 1 && first !== undefined && format.one !== undefined) return format.one(first.reported, terminal);
   const named = runs.map(({ name, reported }) => ({ name, outcome: reported.outcome }));
-  return format.several(compareRuns(named, baseline), runs, terminal);
+  return format.several(compareRuns(named, hasBaseline), runs, terminal);
 }
 
 export function comparisonHtml(comparison: RunComparison, runs: readonly NamedRun[]): string {

@@ -61,12 +61,11 @@ async function renderRuns(given: Given): Promise<void> {
   }
   const format = ending ?? (given.json ? 'json' : 'txt');
   const terminal = out === undefined ? terminalAtHand() : { ...terminalAtHand(), color: false };
-  const against = baseline === undefined ? {} : { baseline: 0 };
-  await write(await render(format, runs, { terminal, ...against }), out);
+  await write(await render(format, runs, terminal, baseline !== undefined), out);
   if (runs.length === 1 && first !== undefined) process.exitCode = exitCodes[first.reported.outcome.verdict];
   if (baseline !== undefined) {
     const outcomes = runs.map(({ name, reported: { outcome } }) => ({ name, outcome }));
-    if (compareRuns(outcomes, 0).worse.length > 0) process.exitCode = 1;
+    if (compareRuns(outcomes, true).worse.length > 0) process.exitCode = 1;
   }
 }
 

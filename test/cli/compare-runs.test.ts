@@ -7,7 +7,7 @@ const { outcome } = sampleRun();
 const named = (name: string, more: Partial<Outcome>) => ({ name, outcome: { ...outcome, ...more } });
 
 function verdictOf(figure: string, base: Partial<Outcome>, other: Partial<Outcome>) {
-  const { rows } = compareRuns([named('base', base), named('other', other)], 0);
+  const { rows } = compareRuns([named('base', base), named('other', other)], true);
   return rows.find(({ name }) => name === figure)?.cells[1]?.change?.verdict;
 }
 
@@ -27,27 +27,27 @@ it.each([
   expect(verdictOf(figure, base, other)).toBe(verdict);
 });
 
-it('a comparison lists what is worse, with both values, whichever run is the baseline', () => {
-  const runs = [named('a', { limited: 12 }), named('b', { limited: 10 }), named('c', { limited: 10, entries: 5 })];
-  expect(compareRuns(runs, 1).worse).toEqual([
+it('a comparison lists what is worse than the first run, with both values', () => {
+  const runs = [named('b', { limited: 10 }), named('a', { limited: 12 }), named('c', { limited: 10, entries: 5 })];
+  expect(compareRuns(runs, true).worse).toEqual([
     { run: 'a', figure: 'limited', baseline: 10, value: 12 },
     { run: 'c', figure: 'entries', baseline: outcome.entries, value: 5 },
   ]);
 });
 
 it('a comparison judges no figure that only one of the runs has', () => {
-  const { rows } = compareRuns([named('a', {}), named('b', { contracts: 2, contracts_limited: 2 })], 0);
+  const { rows } = compareRuns([named('a', {}), named('b', { contracts: 2, contracts_limited: 2 })], true);
   expect(rows.find(({ name }) => name === 'contracts_limited')?.cells).toEqual([{ value: undefined }, { value: 2 }]);
 });
 
 it('a comparison counts expectations that broke', () => {
   const broke = named('b', { expectations: [{ name: '', expected: 'x', actual: 1, held: false }] });
-  expect(compareRuns([named('a', {}), broke], 0).worse).toEqual([
+  expect(compareRuns([named('a', {}), broke], true).worse).toEqual([
     { run: 'b', figure: 'expectations_broken', baseline: 0, value: 1 },
   ]);
 });
 
 it('a comparison judges nothing without a baseline', () => {
-  const { rows, worse } = compareRuns([named('a', { limited: 1 }), named('b', { limited: 100 })]);
+  const { rows, worse } = compareRuns([named('a', { limited: 1 }), named('b', { limited: 100 })], false);
   expect([worse, rows.flatMap(({ cells }) => cells.filter(({ change }) => change !== undefined))]).toEqual([[], []]);
 });

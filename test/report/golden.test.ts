@@ -33,7 +33,7 @@ const runs: Readonly<Record<string, Reported>> = {
 };
 
 const rendered = async (format: ReportFormat, name: string, reported: Reported) =>
-  (await render(format, [{ name, reported }], { terminal: plainTerminal })) as string;
+  (await render(format, [{ name, reported }], plainTerminal)) as string;
 
 type Output = (run: Reported, name: string) => string | Promise<string>;
 
@@ -89,20 +89,18 @@ describe('several runs', () => {
 
   it.each(formats)('a comparison with a baseline as %s matches its golden file', async (format) => {
     const terminal = { ...plainTerminal, columns: 140 };
-    const text = (await render(format, named, { terminal, baseline: 0 })) as string;
+    const text = (await render(format, named, terminal, true)) as string;
     const shown = format === 'json' ? aFigureALine(text) : text;
     await expect(shown).toMatchFileSnapshot(`golden/compared.${format}`);
   });
 
   it('a comparison with a baseline has a table for each run in 80 columns', async () => {
-    const rendered = await render('txt', named, { terminal: { ...plainTerminal, columns: 80 }, baseline: 0 });
+    const rendered = await render('txt', named, { ...plainTerminal, columns: 80 }, true);
     await expect(rendered as string).toMatchFileSnapshot('golden/compared.narrow.txt');
   });
 
   it('several runs side by side as text match their golden file', async () => {
-    await expect((await render('txt', named, { terminal: plainTerminal })) as string).toMatchFileSnapshot(
-      'golden/side-by-side.txt',
-    );
+    await expect((await render('txt', named, plainTerminal)) as string).toMatchFileSnapshot('golden/side-by-side.txt');
   });
 });
 

@@ -98,7 +98,7 @@ it('JUnit XML has the promised structure for several runs, for none, and for a c
   const outcomes = all.map(({ outcome }) => outcome);
   const compared = compareRuns(
     outcomes.map((outcome, index) => ({ name: String(index), outcome })),
-    0,
+    true,
   );
   expect([junitXml(all), junitXml([]), documentsJunit(comparedRuns(compared))].flatMap(faultsOf)).toEqual([]);
 });

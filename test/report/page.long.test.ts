@@ -53,7 +53,7 @@ const runs: Readonly<Record<string, () => Reported>> = {
 function sideBySide(all: Readonly<Record<string, Reported>>): string {
   const named = Object.entries(all).map(([name, reported]) => ({ name, reported }));
   const outcomes = named.map(({ name, reported: { outcome } }) => ({ name, outcome }));
-  return comparisonHtml(compareRuns(outcomes, 0), named);
+  return comparisonHtml(compareRuns(outcomes, true), named);
 }
 
 /** A chart before any title, a column without one, and code below a title. */

@@ -343,7 +343,21 @@ export function describeRegistry(
         expect(verifyRows(rows)).toMatchObject({ valid: true });
       });
 
-      it('a changed contract moves in the next cycle by its new numbers, with all its keys, if nothing arrives', async () => {
+      it('a contract moves by its new numbers in the cycle of the change, by a row behind it', async () => {
+        const one = await make(within(9));
+        await decide(one, 5);
+        for (const [most, to] of [
+          [3, 'limiting'],
+          [7, 'allowing'],
+        ] as const) {
+          await change(one, { plan: within(most) });
+          await until({ kind: 'transition', to });
+          const [changed, moved] = (await context.record.rows('m')).slice(-2);
+          expect([changed?.kind, moved?.cycle]).toEqual(['contract_changed', changed?.cycle]);
+        }
+      });
+
+      it('the keys of a changed contract move in the next cycle by its new numbers, if nothing arrives', async () => {
         const one = await make(within(9), { keyed });
         await decide(one, 5, 'ann');
         await change(one, { plan: within(3) });

@@ -143,11 +143,11 @@ function wordsFor({ keyword, message, params: given }: SchemaError, value: unkno
   switch (keyword) {
     case 'not':
       return undefined;
-    case 'enum':
-    case 'const': {
-      const allowed = (params['allowedValues'] ?? [params['allowedValue']]) as unknown[];
-      const words = allowed.map((one) => JSON.stringify(one)).join(', ');
-      return `must be ${allowed.length === 1 ? words : `one of ${words}`}${guessWords(value, allowed)}`;
+    case 'const':
+      return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'enum': {
+      const allowed = params['allowedValues'] as unknown[];
+      return `must be one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}${guessWords(value, allowed)}`;
     }
     case 'pattern':
       return params['pattern'] === VISIBLE

@@ -216,7 +216,7 @@ function partOf(entry: TreeEntry): Part {
   return { name: textAt(entry, 'key') ?? '', value, isPattern, isOpen };
 }
 
-/** A star stands for anything. */
+/** A star matches anything. */
 const testOfValue = (value: string): ValueTest =>
   value.includes('*') ? { is: 'matching', value: `^${value.split('*').map(literal).join('.*')}$` } : equalTo(value);
 

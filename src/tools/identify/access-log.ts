@@ -139,9 +139,7 @@ function clientOf(keys: readonly string[] | undefined, asked: string | undefined
   if (keys === undefined) return { client: 'all', name: `all, as one client${why}` };
   const isRefused = keys.some((_, k) => isLimited(k));
   const counts = new Map<string, number>();
-  keys.forEach((one, k) => {
-    counts.set(one, (counts.get(one) ?? 0) + (!isRefused || isLimited(k) ? 1 : 0));
-  });
+  for (const [k, one] of keys.entries()) counts.set(one, (counts.get(one) ?? 0) + (!isRefused || isLimited(k) ? 1 : 0));
   const [client, times] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
   const most = isRefused ? `had most refusals (${times})` : 'sent most, since none was refused';
   return { client, name: `those of ${client}, who ${most}` };

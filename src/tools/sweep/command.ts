@@ -98,14 +98,12 @@ async function findAndPrint(plan: SweepPlan, given: Given, searched: string, con
   if (resolution !== undefined && !(resolution > 0))
     throw usageFailure(`--set takes a step above 0, not "${step}".`, 'For example --set limiter.threshold=50..500:10.');
   const progress = new Progress(`search of ${plan.name}`);
-  let done = 0;
   progress.show(0);
   const answers: Found['answer'][] = [];
   const find = { condition, over: searched, resolution };
   for await (const found of findValues(plan, find, { ...runPlace(given), signal: stopSignal() })) {
-    done += 1;
-    progress.show(done / plan.cells.length, `${done} of ${plan.cells.length}`);
     answers.push(found.answer);
+    progress.show(answers.length / plan.cells.length, `${answers.length} of ${plan.cells.length}`);
     const text = given.json ? JSON.stringify(found) : blocksText(foundBlocks(found, condition), terminalAtHand());
     say(`${text}\n`);
   }

@@ -31,7 +31,7 @@ const pairs = {
   read: (given: unknown) => given as readonly (readonly [points: number, seconds: number])[],
 };
 
-/** Redis is told whole seconds. */
+/** Redis keeps whole seconds. */
 function expiryMs(ms: number): number {
   if (ms >= 1000) return Math.floor(ms / 1000) * 1000;
   const why = 'rate-limiter-flexible tells Redis whole seconds: below 1 s, its keys never expire.';

@@ -24,7 +24,7 @@ export const FixedWindowDelayParams = exact({
   'edge?': resetEdge,
 });
 
-export const ExecEvenlyParams = exact({ limit, window_ms: windowMs, edge: resetEdge, block_ms: blockMs });
+export const ExecEvenlyParams = exact({ limit, window_ms: windowMs, 'edge?': resetEdge, 'block_ms?': blockMs });
 
 export function fixedWindowDelay(
   { free, step_ms, ...window }: Static<typeof FixedWindowDelayParams>,

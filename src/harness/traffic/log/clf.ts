@@ -206,7 +206,7 @@ function isAddress(word: string): boolean {
   return !/^-?[,"']*$/.test(word);
 }
 
-/** What stands before the address may be a host, a forwarded address that is missing, or the level and name of a logger. */
+/** What precedes the address may be a host, a forwarded address that is missing, or the level and name of a logger. */
 function clientOf(word: string, rest: string): string | undefined {
   const words = rest.trim().split(/[\0-\x20\x7f]+/);
   const [second = ''] = words;

@@ -126,7 +126,7 @@ function valuePattern(name: string, before: string, after: string): string {
   return `${name === '_' ? '' : '(?!")'}(?:${one}*?(?=${literal(after)})${orAll})`;
 }
 
-/** Agents, and what stands between bars or tabs, may hold blanks. */
+/** Agents, and what is between bars or tabs, may hold blanks. */
 function lastPattern(name: string, before: string): string {
   if (name === '_' || (name === 'user_agent' && before !== '')) return '.*';
   if (name === 'time') return LAST_TIME;

@@ -181,6 +181,12 @@ local function feed(n)
   return admitted
 end
 
+-- Moves by new numbers in the running cycle.
+local function settle()
+  local isAbove = total - base > threshold
+  if cycle >= held and isAbove == (limiting == 0) then move(1 - limiting, 'trigger') end
+end
+
 local function noteDue(machine)
   local first = call('ZRANGE', P .. 'd:' .. machine, 0, 0, 'WITHSCORES')
   if first[1] then call('ZADD', P .. 'due', first[2], machine) else call('ZREM', P .. 'due', machine) end

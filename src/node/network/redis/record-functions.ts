@@ -71,18 +71,17 @@ local function changeContract(args)
   local before, after, entry = nameIn(call('HGET', machine, field)), nameIn(args[5]), args[6]
   if after and after ~= before and call('HSETNX', machine, 'n:' .. after, id) == 0 then return -2 end
   if before and after ~= before then call('HDEL', machine, 'n:' .. before) end
-  if #args > 7 then
-    read(name)
-    advance(today)
-    follow(tonumber(args[7]), tonumber(args[8]))
-    write()
-    schedule()
-    local state = '"' .. args[9 + limiting] .. '"'
-    entry = string.gsub(entry, '"@"', state, 2)
-  end
   call('HSET', machine, field, args[5])
   call('HINCRBY', machine, 'changed', 1)
-  return enter(today, entry)
+  if #args == 7 then return enter(today, entry) end
+  read(name)
+  advance(today)
+  follow(tonumber(args[7]), tonumber(args[8]))
+  local number = enter(today, (string.gsub(entry, '"@"', '"' .. args[9 + limiting] .. '"', 2)))
+  settle()
+  write()
+  schedule()
+  return number
 end
 
 -- Deletes a contract: slug, entry, id. Its image is kept until the entries before this one are linked. Number of the entry; 0: there is none.
