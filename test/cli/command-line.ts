@@ -131,8 +131,12 @@ export function beginOther(command: string, args: readonly string[]): Running {
   return watched(start(command, args, {}));
 }
 
-/** A node on a free port unless the arguments say otherwise; ready once this resolves. */
-export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
+/** A node on a free port unless the arguments say otherwise; ready once this resolves. @param after what ends it */
+export async function serve(
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+  after = afterTest,
+): Promise<Serving> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
   const metrics = args.includes('--metrics') ? [] : ['--metrics', 'open'];
   const cycle = args.includes('--cycle-ms') ? [] : ['--cycle-ms', '50'];
@@ -147,7 +151,7 @@ export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv
     running.child.kill(signal);
     return running.ended;
   };
-  afterTest(() => stop('SIGKILL'));
+  after(() => stop('SIGKILL'));
   return { ...running, url, data, fingerprint, pid, stop };
 }
 

@@ -5,6 +5,7 @@ import { pause } from '../../src/core/time/wall.js';
 import { duration } from '../../src/report/words.js';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
+import { afterFile } from '../left-behind.js';
 import { type Caller, Holder, inTurn } from './caller.js';
 import { hiddenPixels, LOOKS, openPage, stops, violations } from './node-page.js';
 
@@ -17,7 +18,7 @@ inChromium('the page of a machine', (browser) => {
   let id: string;
   const data = temporaryFolder();
   const start = (port = 0) =>
-    serve(['--data', data, '--log-level', 'error', '--cycle-ms', '200', '--port', String(port)]);
+    serve(['--data', data, '--log-level', 'error', '--cycle-ms', '200', '--port', String(port)], {}, afterFile);
 
   beforeAll(async () => {
     node = await start();

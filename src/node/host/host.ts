@@ -128,13 +128,15 @@ export class Host {
       ...(name === undefined ? {} : { name }),
     };
     const contract = new Contract(image, plan, machine, cycle, machine.context);
+    // Before anything is stored: what has no digest is not created.
+    const definition_digest = digestOf(plan.definition);
     this.#store.putContract(image, contract.saved());
     this.#ledger.write(machine, {
       cycle,
       kind: 'contract_created',
       contract_id: id,
       to: contract.state,
-      definition_digest: digestOf(plan.definition),
+      definition_digest,
       ...keyedFields(keyed),
       ...(name === undefined ? {} : { name }),
       cause: 'manual',

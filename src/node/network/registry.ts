@@ -123,6 +123,8 @@ export class NetworkRegistry implements Registry {
     const { number, planned } = await network.turns.of(slug, (untilMs) => this.#change(contract, change, untilMs));
     if (number > 0) {
       await network.entries.linked(slug, number);
+      // Redis moves a plain gate itself.
+      if (plainPlan(planned.plan) === undefined) await network.transactions.run(contract, undefined, (one) => one.settle());
       void network.followKeys(contract);
     }
     return { ...planned, resets: false };

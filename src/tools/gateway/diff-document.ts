@@ -145,15 +145,17 @@ function trafficSentence({ requests, clients, newly_refused, newly_admitted, ...
 function budgetBlock(diff: LimitsDiff, traffic: LimitDiff): Block {
   const { below = 0 } = diff;
   const share = shareOf(traffic);
-  const found = dependsOnSeconds(diff) ? `${percent(share)} or ${percent(shareAtOnce(traffic))}` : percent(share);
+  // Two different shares are never shown as the same.
+  const shown = (one: number) => percent(one, percent(share) === percent(below) ? 9 : 3);
+  const found = dependsOnSeconds(diff) ? `${shown(share)} or ${shown(shareAtOnce(traffic))}` : shown(share);
   return {
     kind: 'checks',
     rows: [
       {
         name: 'newly refused',
-        condition: `below ${percent(below)}`,
+        condition: `below ${shown(below)}`,
         found,
-        message: `expected below ${percent(below)}, found ${found}`,
+        message: `expected below ${shown(below)}, found ${found}`,
         result: isUnjudged(diff) ? 'error' : share < below ? 'passed' : 'failed',
       },
     ],
