@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_854,
-  test: 61_491,
+  test: 61_494,
   longLines: 108,
   commands: 15,
   options: 80,

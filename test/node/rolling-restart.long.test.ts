@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { type App, gateways, startApp } from '../harness/live/gateway-servers.js';
 import { freePort, isInstalled } from '../harness/live/real-servers.js';
+import { afterFile } from '../left-behind.js';
 import { Caller } from './caller.js';
 import { hasRedis, RedisServer } from './network/redis/server.js';
 
@@ -46,6 +47,8 @@ describe.skipIf(!told)('a restart of two nodes, one after the other (needs nginx
         '--metrics',
         '0',
       ]),
+      {},
+      afterFile,
     );
 
   beforeAll(async () => {
