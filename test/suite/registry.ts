@@ -346,20 +346,23 @@ export function describeRegistry(
       it.each([
         ['limiting', undefined, 3],
         ['nearing', 0.5, 7],
-      ])('a contract moves to %s by its new numbers in the cycle of the change, by a row behind it', async (to, near_limit, most) => {
-        const plan = (threshold: number) => planContract(rateLimiter({ threshold, within: 60, near_limit }));
-        const one = await make(plan(20));
-        await decide(one, 5);
-        for (const [threshold, state] of [
-          [most, to],
-          [20, 'allowing'],
-        ] as const) {
-          await change(one, { plan: plan(threshold) });
-          await until({ kind: 'transition', to: state });
-          const [changed, moved] = (await context.record.rows('m')).slice(-2);
-          expect([changed?.kind, moved?.cycle]).toEqual(['contract_changed', changed?.cycle]);
-        }
-      });
+      ])(
+        'a contract moves to %s by its new numbers in the cycle of the change, by a row behind it',
+        async (to, near_limit, most) => {
+          const plan = (threshold: number) => planContract(rateLimiter({ threshold, within: 60, near_limit }));
+          const one = await make(plan(20));
+          await decide(one, 5);
+          for (const [threshold, state] of [
+            [most, to],
+            [20, 'allowing'],
+          ] as const) {
+            await change(one, { plan: plan(threshold) });
+            await until({ kind: 'transition', to: state });
+            const [changed, moved] = (await context.record.rows('m')).slice(-2);
+            expect([changed?.kind, moved?.cycle]).toEqual(['contract_changed', changed?.cycle]);
+          }
+        },
+      );
 
       it('the keys of a changed contract move in the next cycle by its new numbers, if nothing arrives', async () => {
         const one = await make(within(9), { keyed });

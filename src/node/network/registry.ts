@@ -124,7 +124,8 @@ export class NetworkRegistry implements Registry {
     if (number > 0) {
       await network.entries.linked(slug, number);
       // Redis moves a plain gate itself.
-      if (plainPlan(planned.plan) === undefined) await network.transactions.run(contract, undefined, (one) => one.settle());
+      if (plainPlan(planned.plan) === undefined)
+        await network.transactions.run(contract, undefined, (one) => one.settle());
       void network.followKeys(contract);
     }
     return { ...planned, resets: false };
