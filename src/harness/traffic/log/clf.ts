@@ -149,14 +149,14 @@ class ClfCutter implements Cutter {
     if (open === from || bytes[open - 1] !== SPACE) return false;
     if (this.#client === undefined) return true;
     let colons = 0;
-    let dots = 0;
     let end = from;
     for (let byte = first; byte > SPACE; byte = bytes[++end]!) {
       if (byte === COLON) colons++;
-      else if (byte === DOT) dots++;
       else if (byte === QUOTE || byte === COMMA || byte === DELETE || byte === APOSTROPHE) return false;
     }
-    if (colons === 1 || (colons > 1 && dots > 0) || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
+    if (colons === 1 || bytes[end + 1] !== MINUS || bytes[end + 2] !== SPACE) return false;
+    // `INFO:werkzeug:192.0.2.1` is no address.
+    if (colons > 1 && bytes.subarray(from, end).includes(DOT)) return false;
     this.#client.set(bytes, from, end);
     return true;
   }
