@@ -352,17 +352,27 @@ export function describeRegistry(
           const plan = (threshold: number) => planContract(rateLimiter({ threshold, within: 60, near_limit }));
           const one = await make(plan(20));
           await decide(one, 5);
-          for (const [threshold, state] of [
-            [most, to],
-            [20, 'allowing'],
-          ] as const) {
+          const expectMove = async (threshold: number, state: string) => {
             await change(one, { plan: plan(threshold) });
             await until({ kind: 'transition', to: state });
             const [changed, moved] = (await context.record.rows('m')).slice(-2);
             expect([changed?.kind, moved?.cycle]).toEqual(['contract_changed', changed?.cycle]);
-          }
+          };
+          await expectMove(most, to);
+          await expectMove(20, 'allowing');
         },
       );
+
+      it.each([
+        ['of a window', within(9)],
+        ['by a rule', bucket(9)],
+      ])('a contract %s that is renamed stays where it was moved by hand until the next cycle', async (_, plan) => {
+        const one = await make(plan);
+        const moved = await context.counting.move(one, { to: 'limiting', by: 'key_1' });
+        await change(one, { name: 'login' });
+        await until({ kind: 'transition', to: 'allowing' });
+        expect((await last()).cycle).toBeGreaterThan(moved.cycle);
+      });
 
       it('the keys of a changed contract move in the next cycle by its new numbers, if nothing arrives', async () => {
         const one = await make(within(9), { keyed });

@@ -26,7 +26,7 @@ import type { MissingRows } from '../store/head-mark.js';
 import type { ContractImage, MachineImage } from '../store/store.js';
 import { type Amounts, takenByContract } from '../usage.js';
 import { asStored, type KeptChange, movedMeanwhile, plannedChange } from './contract-change.js';
-import { lost, stateText } from './gate-transactions.js';
+import { lost, stateText, unlessGone } from './gate-transactions.js';
 import { plainPlan } from './plain-plan.js';
 import { prefixOf } from './redis/buckets.js';
 import { asStartFailure } from './redis/store-away.js';
@@ -124,8 +124,8 @@ export class NetworkRegistry implements Registry {
     if (number > 0) {
       await network.entries.linked(slug, number);
       // Redis moves a plain gate itself.
-      if (plainPlan(planned.plan) === undefined)
-        await network.transactions.run(contract, undefined, (one) => one.settle());
+      if (change.plan !== undefined && plainPlan(planned.plan) === undefined)
+        await network.transactions.run(contract, undefined, (one) => one.settle()).catch(unlessGone);
       void network.followKeys(contract);
     }
     return { ...planned, resets: false };

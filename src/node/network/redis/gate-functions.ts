@@ -183,8 +183,7 @@ end
 
 -- Moves by new numbers in the running cycle.
 local function settle()
-  local isAbove = total - base > threshold
-  if cycle >= held and isAbove == (limiting == 0) then move(1 - limiting, 'trigger') end
+  if cycle >= held and (total - base > threshold) == (limiting == 0) then move(1 - limiting, 'trigger') end
 end
 
 local function noteDue(machine)
@@ -216,9 +215,9 @@ local function numbersOf(owner)
   if #text == 16 then return unpack('<dd', text) end
 end
 
--- The gate at work counts by other numbers from its cycle on.
+-- The gate at work counts by other numbers from its cycle on. True if they differ.
 local function follow(most, length)
-  if threshold == most and within == length then return end
+  if threshold == most and within == length then return false end
   if within ~= length and total > 0 then
     local ring, parts = call('GETRANGE', key, '64', '-1'), {}
     local function at(c)
@@ -232,6 +231,7 @@ local function follow(most, length)
     call('SET', key, string.rep('\0', BYTES) .. table.concat(parts))
   end
   threshold, within, isUnscheduled = most, length, true
+  return true
 end
 
 local function make(name, most, length)

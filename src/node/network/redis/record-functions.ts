@@ -76,9 +76,9 @@ local function changeContract(args)
   if #args == 7 then return enter(today, entry) end
   read(name)
   advance(today)
-  follow(tonumber(args[7]), tonumber(args[8]))
+  local differs = follow(tonumber(args[7]), tonumber(args[8]))
   local number = enter(today, (string.gsub(entry, '"@"', '"' .. args[9 + limiting] .. '"', 2)))
-  settle()
+  if differs then settle() end
   write()
   schedule()
   return number
