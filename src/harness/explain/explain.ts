@@ -67,8 +67,9 @@ export function explain(
     const own = { ...options, pauses: later };
     if (later.length > 0 && byAnyRule(requests, rules, own).type !== 'refuted')
       return { type: 'unknown', why: 'paused' };
+    // The first rule that is not refuted decides: of the others nothing is asked.
     const isRefuted = (some: readonly SeenRequest[], most = mostNodes) =>
-      byAnyRule(some, rules, { ...own, mostNodes: most }).type === 'refuted';
+      rules.every((rule) => atAnyPhase(some, rule, { ...own, mostNodes: most }).type === 'refuted');
     return { ...found, settled: () => settledOf(requests, isRefuted, found.nearMs) };
   }
   if (found.type === 'unknown' && found.why === 'not seen') return found;

@@ -80,6 +80,8 @@ function aligned(
   n: number,
   pick: (a: number, b: number) => number,
 ): readonly number[] {
+  // Of rules that hold nothing, all lists are the empty one.
+  if (one === other) return one;
   const at = (all: readonly number[], k: number) => all[all.length - n + k] ?? 0;
   const both = Array.from({ length: n }, (_, k) => pick(at(one, k), at(other, k)));
   return n === one.length && both.every((release, k) => release === one[k]) ? one : both;
