@@ -1,13 +1,11 @@
-// The connections of a node's port: counted, and closed when too slow. Time while the process was stopped does not count against a client.
+// The connections of a node's port: counted, and closed when too slow.
 //
-//   client   sends ─────────────┐ waits                                 answered
-//   node     ── stopped ───────────────────┤ timers, then bytes that wait ├──►
-//                                             └ a timeout is judged after these were read, and anew after a stop
+//   client   sends ─────────────┐ waits                              answered
+//   node     ── stopped ───────────────────┤ look, once what waits is read ├──►      the stop counts as one interval, however long it was
 //
-// Node runs timers before it reads: after a stop, idle connections and pending requests have expired although their bytes are in the buffers.
-//
-// Node would set two timers for each request, at it and between two. Here a periodic check sets one where nothing has moved since the last
-// check, which most connections never see.
+// Node would run its timers before it reads: after a stop, connections and requests have expired although their bytes are in the buffers. And
+// it would set two for each request. Here each connection is looked at in intervals, and its time is the number of them in which it was still,
+// or in which one request had not come as a whole.
 //
 // A node that drains answers what has been sent to it, and each connection ends with its answer. A client may be sending on a silent one: it is
 // read for a while longer, and closed from this side alone first, so that no answer on its way is lost.
@@ -19,8 +17,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { Server as Listener, type Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
 import type { Subscription } from 'rxjs';
+import type { Clock } from '../core/time/clock.js';
 import { every } from '../core/time/cycles.js';
-import { Rank } from '../core/time/rank.js';
 import { WallClock } from '../core/time/wall.js';
 import type { NodeContext } from './node-context.js';
 import {
@@ -39,15 +37,14 @@ interface WatchedSocket extends Socket {
   begun?: number;
   /** The answer to the newest one; none if it was given at once: what outlives its request is copied by the next collection. */
   answering?: ServerResponse | undefined;
-  /** Bytes read when the newest request began: what was read since is a part of it, or of the next one. */
+  /** Bytes read when the newest request began, or was found to be over: what was read since is a part of the next one. */
   bytesAtBegin?: number;
-  /** While the node drains: bytes moved as of the last look, and since when the number is unchanged. */
-  quietBytes?: number;
-  quietSinceMs?: number;
-  /** As of the last check. */
+  /** As of the last look, and for how long the number is unchanged. */
   movedBytes?: number;
-  /** Bytes moved when a stop last extended its time. */
-  sparedBytes?: number;
+  stillMs?: number;
+  /** The number of the request that has not come as a whole, 0 for none, and for how long. */
+  arriving?: number;
+  arrivingMs?: number;
 }
 
 export class Connections {
@@ -55,23 +52,20 @@ export class Connections {
   readonly #open = new Set<WatchedSocket>();
   readonly #servers: Server[] = [];
   #admitted = 0;
-  #drain: Subscription | undefined;
+  #looking: Subscription;
+  #isDraining = false;
   /** Not the node's clock, which tests move by hand. */
   readonly #closingClock: WallClock;
 
   constructor(context: ConnectionContext) {
     this.#context = context;
     this.#closingClock = new WallClock(context.clock.cycleMs);
+    this.#looking = this.#look(context.clock, context.limits.connectionsCheckMs);
   }
 
   server(answer: RequestListener): Server {
-    const { limits, sockets, clock } = this.#context;
-    const timeouts = {
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: 0,
-      connectionsCheckingInterval: limits.connectionsCheckMs,
-    };
+    const { limits, sockets } = this.#context;
+    const timeouts = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 };
     // A request without Host is refused by the routes, in words.
     const heads = { maxHeaderSize: limits.headerBytes, requireHostHeader: false };
     const server = createServer({ ...timeouts, ...heads }, (request, response) => {
@@ -80,7 +74,7 @@ export class Connections {
       socket.bytesAtBegin = socket.bytesRead;
       const refusal = unreadableVersion(request);
       if (refusal !== undefined) return this.#refuseRequest(refusal, request, response);
-      if (this.#drain !== undefined) return this.#answerLast(answer, request, response);
+      if (this.#isDraining) return this.#answerLast(answer, request, response);
       answer(request, response);
       socket.answering = response.writableEnded && !hasBody(request) ? undefined : response;
     });
@@ -94,31 +88,30 @@ export class Connections {
       this.#open.add(socket);
       socket.once('close', () => this.#open.delete(socket));
     });
-    const checking = every(clock, limits.connectionsCheckMs).subscribe(() => this.#boundStill());
-    server.once('close', () => checking.unsubscribe());
     server.on('checkExpectation', (request, response) =>
       this.#refuseRequest(unknownExpectation(request), request, response),
     );
     // Without a listener, Node hangs up without an answer; with one, the errors of the socket are ours.
     server.on('connect', (_request, socket) => {
       socket.on('error', () => socket.destroy());
-      this.#refuse({ code: 'CONNECT' }, socket as Socket);
+      this.refuse({ code: 'CONNECT' }, socket as Socket);
     });
-    // With a listener, Node leaves idle connections to us.
-    server.on('timeout', (socket) => this.#cutIdle(socket));
     return server;
   }
 
-  refuse(error: FastifyError, socket: Socket): void {
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#refuseLate(error, socket);
-    else this.#refuse(error, socket);
+  refuse(error: Pick<FastifyError, 'code'>, socket: Socket): void {
+    this.#context.counts.malformedRequests += 1;
+    refuseBrokenRequest(error, socket, this.#context.clock);
   }
 
   /** From now on answers close their connections, and silent connections are closed. New ones are still taken. */
   drain(): void {
-    if (this.#drain !== undefined) return;
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    for (const socket of this.#open) socket.stillMs = 0;
     this.#closingClock.start();
-    this.#drain = every(this.#closingClock, DRAIN_CHECK_MS).subscribe(() => this.#hangUpSilent());
+    this.#looking.unsubscribe();
+    this.#looking = this.#look(this.#closingClock, DRAIN_CHECK_MS);
   }
 
   /** Takes no new connections. Resolves when all have ended, cut at the latest after `drainMs`. */
@@ -143,7 +136,7 @@ export class Connections {
     void clock.sleep(limits.drainMs, finished.signal).then(cut);
     await Promise.all(ended);
     finished.abort();
-    this.#drain?.unsubscribe();
+    this.#looking.unsubscribe();
     clock.stop();
   }
 
@@ -159,93 +152,44 @@ export class Connections {
     setImmediate(() => answer(request, response));
   }
 
-  #hangUpSilent(): void {
-    const { limits } = this.#context;
-    const clock = this.#closingClock;
-    const nowMs = clock.monotonicMs();
-    for (const socket of this.#open) {
-      const { answering, bytesRead, bytesAtBegin = 0 } = socket;
-      const moved = movedBytesOf(socket);
-      if (socket.quietBytes !== moved) {
-        socket.quietBytes = moved;
-        socket.quietSinceMs = nowMs;
-      }
-      const isAtRequest = answering !== undefined && !(answering.writableFinished && answering.req.complete);
-      const isAtHead = answering === undefined && bytesRead !== bytesAtBegin;
-      if (isAtRequest || isAtHead || socket.writableEnded || nowMs - socket.quietSinceMs! < limits.quietMs) continue;
-      this.#afterReading(() => {
-        if (movedBytesOf(socket) === moved) hangUp(socket, clock);
-      });
-    }
-  }
-
-  #boundStill(): void {
-    const { idleTimeoutMs, keepAliveTimeoutMs } = this.#context.limits;
-    for (const socket of this.#open) {
-      const { answering, timeout = 0, writableLength } = socket;
-      const moved = movedBytesOf(socket);
-      const isStill = socket.movedBytes === moved;
-      socket.movedBytes = moved;
-      const isAtRequest = answering?.writableFinished === false || writableLength > 0;
-      // The head of the first request is bounded by Node.
-      const isBound = isStill && socket.begun !== undefined;
-      const ms = !isBound ? 0 : isAtRequest ? idleTimeoutMs : keepAliveTimeoutMs;
-      if (timeout !== ms) socket.setTimeout(ms);
-    }
-  }
-
-  #cutIdle(socket: WatchedSocket): void {
-    const { bytesRead } = socket;
-    this.#afterReading(() => {
-      if (socket.bytesRead !== bytesRead) return;
-      // One extension unless bytes move: otherwise repeated stops would keep an idle connection forever.
-      const moved = movedBytesOf(socket);
-      if (this.#hasStalled() && socket.sparedBytes !== moved) {
-        socket.sparedBytes = moved;
-        socket.setTimeout(socket.timeout ?? this.#context.limits.idleTimeoutMs);
-      } else socket.destroy();
-    });
-  }
-
-  /** Node checks a late request only once, so after a stop it gets its whole time again here. */
-  #refuseLate(error: FastifyError, socket: WatchedSocket): void {
-    const { begun } = socket;
-    const wasWhole = socket.answering?.req.complete ?? true;
-    const isWhole = () => {
-      const isNext = socket.begun !== begun;
-      return (socket.answering?.req.complete ?? isNext) && (isNext || !wasWhole);
+  /** From the timer Node goes on to read what waits, then to what is due at once. */
+  #look(clock: Clock, ms: number): Subscription {
+    const lookAtAll = () => {
+      for (const socket of this.#open) this.#lookAt(socket, ms);
     };
-    this.#afterReading(() => {
-      if (isWhole()) return;
-      if (!this.#hasStalled()) return this.#refuse(error, socket);
-      const { answering } = socket;
-      const closed = new AbortController();
-      socket.once('close', () => closed.abort());
-      void this.#context.clock.sleep(this.#context.limits.requestTimeoutMs, closed.signal).then(() => {
-        if (socket.answering === answering && !isWhole()) this.#refuse(error, socket);
-      });
-    });
+    return every(clock, ms).subscribe(() => void setImmediate(lookAtAll));
+  }
+
+  /** @param ms since the last look, as far as the process ran */
+  #lookAt(socket: WatchedSocket, ms: number): void {
+    const { limits } = this.#context;
+    const { answering, begun = 0, bytesRead, writableEnded, writableLength } = socket;
+    const moved = movedBytesOf(socket);
+    socket.stillMs = socket.movedBytes === moved ? (socket.stillMs ?? 0) + ms : 0;
+    socket.movedBytes = moved;
+    const isAtRequest = answering !== undefined && !(answering.writableFinished && answering.req.complete);
+    if (answering !== undefined && !isAtRequest) {
+      socket.answering = undefined;
+      socket.bytesAtBegin = bytesRead;
+    }
+    const isSilent = !isAtRequest && bytesRead === (socket.bytesAtBegin ?? 0);
+    const isAtBody = isAtRequest && !answering.req.complete && !writableEnded;
+    const isAtHead = !isAtRequest && (begun === 0 || !isSilent) && !writableEnded;
+    const arriving = isAtBody ? begun : isAtHead ? begun + 1 : 0;
+    socket.arrivingMs = socket.arriving === arriving ? (socket.arrivingMs ?? 0) + ms : 0;
+    socket.arriving = arriving;
+    const mostArrivingMs = isAtBody ? limits.requestTimeoutMs : limits.headersTimeoutMs;
+    const isHeld = isAtRequest || writableLength > 0;
+    const mostStillMs = isHeld ? limits.idleTimeoutMs : limits.keepAliveTimeoutMs;
+    if (arriving > 0 && socket.arrivingMs >= mostArrivingMs) this.refuse({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket);
+    else if ((isHeld || !isAtHead) && socket.stillMs >= mostStillMs) socket.destroy();
+    else if (this.#isDraining && isSilent && socket.stillMs >= limits.quietMs) hangUp(socket, this.#closingClock);
   }
 
   #refuseRequest(refusal: Unrouted, request: IncomingMessage, response: ServerResponse): void {
     this.#context.counts.malformedRequests += 1;
     response.shouldKeepAlive = false;
     answerUnrouted(refusal, request, response);
-  }
-
-  #refuse(error: Pick<FastifyError, 'code'>, socket: Socket): void {
-    this.#context.counts.malformedRequests += 1;
-    refuseBrokenRequest(error, socket, this.#context.clock);
-  }
-
-  /** Node runs timers, then sockets, then what is due at once: work due now follows all pending reads. */
-  #afterReading(work: () => void): void {
-    this.#context.clock.agenda.at(this.#context.clock.now(), Rank.report, work);
-  }
-
-  /** What expired during a stop is found within one interval of the periodic check. */
-  #hasStalled(): boolean {
-    return this.#context.clock.sinceStallMs < 2 * this.#context.limits.connectionsCheckMs;
   }
 }
 

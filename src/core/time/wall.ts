@@ -32,9 +32,6 @@ const LONGEST_SLEEP_MS = 1_000;
 /** Late tasks run for this long, at least one of them, before the event loop gets a turn. */
 const SLICE_MS = 10;
 
-/** A timer this late means a stall: the process was stopped, the computer slept, or one task held the event loop. */
-const STALL_MS = 250;
-
 export function wallNowMs(): number {
   return ofThisMachine.wallMs();
 }
@@ -61,9 +58,6 @@ export class WallClock implements Clock {
   #waking = false;
   /** In unix ms: Infinity for no timer, -Infinity for the next turn of the event loop. */
   #alarmMs = Infinity;
-  /** By the monotonic clock: the expected time of the timer, and the end of the latest stall. */
-  #expectedMs = Infinity;
-  #stalledMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
   readonly #source: TimeSource;
@@ -118,11 +112,6 @@ export class WallClock implements Clock {
     return this.#lagMs;
   }
 
-  /** Ms since the latest stall ended; Infinity if there was none. */
-  get sinceStallMs(): number {
-    return this.monotonicMs() - this.#stalledMs;
-  }
-
   /** Overdue tasks run late, from the event loop and never from here. */
   start(): void {
     this.#started = true;
@@ -169,9 +158,7 @@ export class WallClock implements Clock {
     }
     this.#alarmMs = dueMs;
     // Rounded up: a timer drops fractions, and waking too early costs a second sleep.
-    const sleepMs = Math.min(Math.ceil(waitMs), LONGEST_SLEEP_MS);
-    this.#expectedMs = this.monotonicMs() + sleepMs;
-    this.#timer = setTimeout(this.#wake, sleepMs);
+    this.#timer = setTimeout(this.#wake, Math.min(Math.ceil(waitMs), LONGEST_SLEEP_MS));
   }
 
   #clearAlarm(): void {
@@ -180,7 +167,6 @@ export class WallClock implements Clock {
     this.#timer = undefined;
     this.#immediate = undefined;
     this.#alarmMs = Infinity;
-    this.#expectedMs = Infinity;
   }
 
   /**
@@ -189,9 +175,7 @@ export class WallClock implements Clock {
    */
   readonly #wake = (): void => {
     this.#waking = true;
-    const startMs = this.monotonicMs();
-    if (startMs > this.#expectedMs + STALL_MS) this.#stalledMs = startMs;
-    const sliceEndMs = startMs + SLICE_MS;
+    const sliceEndMs = this.monotonicMs() + SLICE_MS;
     const beganMs = this.now();
     try {
       do {

@@ -18,29 +18,6 @@ clockPromise('wall', () => {
   return made;
 });
 
-it.each<[string, haltMs: number, sinceMs: number, expected: number]>([
-  ['is none where a timer is late by less than a quarter of a second', 200, 0, Number.POSITIVE_INFINITY],
-  ['has just ended where the process was stopped', 5_000, 0, 0],
-  ['ended as long ago as time has passed since', 5_000, 3_000, 3_000],
-])('a stall %s', (_, haltMs, sinceMs, expected) => {
-  const { clock, halt, pass } = wall();
-  clock.agenda.at(clock.now() + 100, Rank.report, () => {});
-  clock.start();
-  halt(haltMs);
-  pass(100);
-  pass(sinceMs);
-  expect(clock.sinceStallMs).toBe(expected);
-});
-
-it('a stall is none where the wall clock is set', () => {
-  const { clock, stepWall, pass } = wall();
-  clock.agenda.at(clock.now() + 100, Rank.report, () => {});
-  clock.start();
-  stepWall(HOUR);
-  pass(1_000);
-  expect(clock.sinceStallMs).toBe(Number.POSITIVE_INFINITY);
-});
-
 it('the told time is the wall clock, between whose milliseconds it has fractions', () => {
   const { clock, pass, elapsed } = wall();
   pass(1.5);
