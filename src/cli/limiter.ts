@@ -7,7 +7,7 @@ import { writing } from '../core/schema/unwritable.js';
 import { command, type GivenTo, several, text } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
 import { type GivenLimiter, LIMIT_WORDS, limiterGiven, ruleGiven } from '../report/command/limit.js';
-import { cycleMs, cycleMsOf, jsonOf } from '../report/command/options.js';
+import { cycleMs, cycleMsOf, jsonOf, outAs } from '../report/command/options.js';
 import { print } from '../report/command/print.js';
 import { say, warn } from '../report/command/say.js';
 import { facts, table } from '../report/command/terminal.js';
@@ -16,7 +16,7 @@ const options = {
   limit: several(text(`the limiter: ${LIMIT_WORDS}; - decides requests from standard input`, { place: true })),
   cycleMs,
   json: { ...jsonOf('limiter'), without: ['out'] },
-  out: text('draw one burst through twelve limiters, into this PNG file', { without: ['limit'] }),
+  out: outAs(['png'], 'draw one burst through twelve limiters, into this PNG file', { without: ['limit'] }),
 };
 
 export const limiter = command({

@@ -232,17 +232,17 @@ class Reading implements CommandLine {
   #valueIn(text: string, field: Field): unknown {
     const { type, read, bare, shown, minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity } = field;
     if (type === 'boolean') return true;
+    if (type === 'string' && bare === undefined && text === '')
+      throw this.#refused(
+        `${shown} is empty.`,
+        'Give a value, or leave it out; an unset variable of the shell gives none.',
+      );
     if (read !== undefined) {
       const value = read(text, shown);
       if (value === undefined) throw this.#takes(text, field);
       return value;
     }
     if (bare !== undefined && text !== bare.value && !bare.fits.test(text)) throw this.#takes(text, field);
-    if (type === 'string' && bare === undefined && text === '')
-      throw this.#refused(
-        `${shown} is empty.`,
-        'Give a value, or leave it out; an unset variable of the shell gives none.',
-      );
     if (type === 'string') return text;
     const value = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
     const fits = Number.isFinite(value) && value >= minimum && value > exclusiveMinimum && value <= maximum;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { writing } from '../core/schema/unwritable.js';
 import { command, type GivenTo, several, text } from '../report/command/command.js';
 import { exitCodes, usageFailure } from '../report/command/exit-codes.js';
-import { jsonOf } from '../report/command/options.js';
+import { jsonOf, outAs } from '../report/command/options.js';
 import { say } from '../report/command/say.js';
 import { terminalAtHand } from '../report/command/terminal.js';
 import type { NamedRun, Rendered, ReportFormat } from './report-formats.js';
@@ -14,9 +14,11 @@ const endings: readonly ReportFormat[] = ['txt', 'json', 'csv', 'xml', 'md', 'ht
 
 const options = {
   file: several(text('report folders, or their outcome.json', { place: true, required: true })),
-  out: text(
+  out: outAs(
+    endings,
     `render one run again into this folder, or runs into this file: its name ends with .${endings.join(', .')}`,
     { writes: true },
+    true,
   ),
   baseline: text('compare the runs with this one; exit code 1 if one is worse, by more than 5 % of a figure'),
   json: { ...jsonOf('report'), without: ['out'] },

@@ -56,7 +56,7 @@ function tooDeep(name: string): Failure {
 
 function parse(text: string, lineCounter: LineCounter, name: string): Document.Parsed {
   try {
-    return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
+    return parseDocument(text, { lineCounter, merge: true, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
     // The parser is recursive: nested brackets can exhaust the stack.
     if (error instanceof RangeError) throw tooDeep(name);
@@ -65,7 +65,7 @@ function parse(text: string, lineCounter: LineCounter, name: string): Document.P
 }
 
 function readValue(document: Document.Parsed, name: string, placeAt: (offset: number) => string): unknown {
-  const broken = brokenAlias(document.contents);
+  const broken = brokenAlias(document);
   if (broken !== undefined) throw refused(name, [{ path: placeAt(broken.offset), message: broken.message }]);
   try {
     return document.toJS({ maxAliasCount: MOST_ALIASES });
@@ -77,8 +77,8 @@ function readValue(document: Document.Parsed, name: string, placeAt: (offset: nu
   }
 }
 
-/** The first alias without an anchor, or inside its own value. */
-function brokenAlias(root: unknown): { readonly offset: number; readonly message: string } | undefined {
+/** The first alias without an anchor, or inside its own value; and the first `<<` of what is no map. */
+function brokenAlias(document: Document.Parsed): { readonly offset: number; readonly message: string } | undefined {
   const open = new Set<string>();
   const known = new Set<string>();
   const visit = (node: unknown): ReturnType<typeof brokenAlias> => {
@@ -98,12 +98,21 @@ function brokenAlias(root: unknown): { readonly offset: number; readonly message
         const found = visit(part);
         if (found !== undefined) return found;
       }
+      const merged = isMap(node) ? node.items.find(({ key, value }) => isMerge(key) && !mapsIn(value)) : undefined;
+      if (merged !== undefined)
+        return {
+          offset: (merged.key as Node).range?.[0] ?? 0,
+          message: '<< takes the fields of *NAME, where NAME is a map',
+        };
       if (anchor !== undefined) open.delete(anchor);
     }
     if (anchor !== undefined) known.add(anchor);
     return undefined;
   };
-  return visit(root);
+  const isMerge = (key: unknown) => isScalar(key) && typeof key.value === 'symbol';
+  const mapsIn = (value: unknown) =>
+    (isSeq(value) ? value.items : [value]).every((one) => isMap(isAlias(one) ? one.resolve(document) : one));
+  return visit(document.contents);
 }
 
 /** The start of the key or entry of a JSON pointer; if it is missing, of its parent. */

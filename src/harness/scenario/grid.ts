@@ -105,6 +105,8 @@ export interface Axis {
   /** In order. */
   readonly values: readonly Json[];
   readonly unit: string | undefined;
+  /** Of a range that names it, in its unit. */
+  readonly step?: number | undefined;
   /** Display names of the values of a list. Default: the values. */
   readonly names?: readonly string[] | undefined;
   readonly sets?: readonly Readonly<Record<string, Json>>[] | undefined;
@@ -174,7 +176,11 @@ function rangeOf(
     throw wrongSweep(`${text} has a range without a step.`, `Write for example ${text}:${least}.`);
   const log = LOG.exec(step);
   if (log === null)
-    return { values: steps(text, { low, high, decimals, unit, step }).map((value) => withUnit(value, unit)), unit };
+    return {
+      values: steps(text, { low, high, decimals, unit, step }).map((value) => withUnit(value, unit)),
+      unit,
+      step: given === undefined ? undefined : Number.parseFloat(given),
+    };
   if (low <= 0) throw refused(text, 'a logarithmic range begins above 0');
   const n = Number(log[1]);
   if (n < 2 || n > MOST_VALUES) throw refused(text, `log takes a number of values from 2 to ${MOST_VALUES}`);

@@ -3,7 +3,7 @@ import { seedOf } from '../../core/math/seed.js';
 import { Failure } from '../../core/schema/failure.js';
 import { cycleMsFor, nearestWindow, parseTime, parseTimeMs } from '../../core/schema/quantity.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
-import { flag, several, text, value, whole } from './command.js';
+import { type About, flag, several, text, value, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { warn } from './say.js';
 
@@ -19,7 +19,26 @@ export const seed = value(
   'instead of the seed of the scenario: a whole number, or one that a run has named, such as 77/2',
 );
 
-export const outFor = (usual: string) => text(`folder for the report, or none (default: ${usual})`, { local: true });
+/** Endings of files that people expect what they name from. */
+const FILE = /\.(csv|gif|html?|jpe?g|json|md|ndjson|pdf|png|svg|txt|xml|ya?ml)$/i;
+
+/** `--out`: a file with another ending than these would not be what its name says. @param endings none for a folder */
+export function outAs<const Said extends About>(
+  endings: readonly string[],
+  description: string,
+  said = {} as Said,
+  isFolder = endings.length === 0,
+) {
+  const files = endings.length === 0 ? [] : [`a file whose name ends with .${endings.join(', .')}`];
+  const takes = [...(isFolder ? ['a folder'] : []), ...files].join(', or ');
+  const fits = (text: string) => endings.some((ending) => text.endsWith(`.${ending}`)) || !FILE.test(text);
+  return value(takes, (text) => (fits(text) ? text : undefined), description, said);
+}
+
+export const outFor = (usual: string) => ({
+  ...outAs([], `folder for the report, or none (default: ${usual})`, { local: true }),
+  otherwise: 'A report has files of each kind; of a run, `weir report FOLDER --out summary.md` writes one.',
+});
 export const out = outFor('reports/<scenario>/<seed>');
 
 export const NONE = 'none';

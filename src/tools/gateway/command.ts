@@ -23,7 +23,7 @@ import {
   readingText,
   refuseCosts,
 } from '../../report/command/log-reading.js';
-import { jsonOf, NONE, readShare, top } from '../../report/command/options.js';
+import { jsonOf, NONE, outAs, readShare, top } from '../../report/command/options.js';
 import { say } from '../../report/command/say.js';
 import type { LimitsDiff } from './diff-document.js';
 import type { GatewayLimits } from './found.js';
@@ -66,7 +66,7 @@ const options = {
     top,
   }),
   annotate: flag('also print GitHub annotations for the changed lines', { local: true, without: ['json'] }),
-  out: text('folder for the answer as a page, as Markdown and as JSON', { local: true }),
+  out: outAs([], 'folder for the answer as a page, as Markdown and as JSON', { local: true }),
   json: jsonOf('diff'),
 };
 

@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { writing } from '../../core/schema/unwritable.js';
 import { command, text } from '../../report/command/command.js';
 import { untilStopped } from '../../report/command/interrupt.js';
-import { port } from '../../report/command/options.js';
+import { outAs, port } from '../../report/command/options.js';
 import { say } from '../../report/command/say.js';
 
 const options = {
   scenario: text('a scenario file to begin with (default: burst, which is shipped)', { place: true, without: ['out'] }),
   port: { ...port, without: ['out'] },
-  out: text('write it into this file instead, for any web server or the disk'),
+  out: outAs(['html'], 'write it into this file instead, for any web server or the disk'),
 };
 
 export const play = command({

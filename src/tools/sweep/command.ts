@@ -93,15 +93,14 @@ export const sweep = command({
 
 async function findAndPrint(plan: SweepPlan, given: Given, searched: string, condition: string): Promise<void> {
   const [{ foundBlocks }, { findValues }] = await Promise.all([import('./sweep-document.js'), import('./find.js')]);
-  const [, step] = /\.\.[^:]+:(.+)$/.exec(searched) ?? [];
-  const resolution = step === undefined ? undefined : Number.parseFloat(step);
-  if (resolution !== undefined && !(resolution > 0))
-    throw usageFailure(`--set takes a step above 0, not "${step}".`, 'For example --set limiter.threshold=50..500:10.');
   const progress = new Progress(`search of ${plan.name}`);
   progress.show(0);
   const answers: Found['answer'][] = [];
-  const find = { condition, over: searched, resolution };
-  for await (const found of findValues(plan, find, { ...runPlace(given), signal: stopSignal() })) {
+  for await (const found of findValues(
+    plan,
+    { condition, over: searched },
+    { ...runPlace(given), signal: stopSignal() },
+  )) {
     answers.push(found.answer);
     progress.show(answers.length / plan.cells.length, `${answers.length} of ${plan.cells.length}`);
     const text = given.json ? JSON.stringify(found) : blocksText(foundBlocks(found, condition), terminalAtHand());

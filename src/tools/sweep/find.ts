@@ -4,8 +4,8 @@
 //   holds     .    .    .    #    #    #        smallest 80: it fails at the first value and holds at the last
 //   holds     #    #    .    .    .    .        largest 60:  the other way round
 //
-// Around the change, the search continues in finer steps, to three significant figures or the given resolution; in whole numbers for a
-// field of whole numbers. Then a few more values are tried on both sides. If one contradicts the bisection, there is no answer.
+// Around the change, the search continues in finer steps, to three significant figures or the step of the axis; in whole numbers for
+// a field of whole numbers. Then a few more values are tried on both sides. If one contradicts the bisection, there is no answer.
 import { Failure } from '../../core/schema/failure.js';
 import { type Axis, type Cell, type Json, parseAxis, withUnit, wrongSweep } from '../../harness/scenario/grid.js';
 import type { RunPlace } from '../../harness/simulate/replication.js';
@@ -15,9 +15,8 @@ import { openRunner, type RunSweepOptions, rowOf, type SweptFigure } from './swe
 export interface Find {
   /** Compares means over replications: `limited < 1%` (of all requests), `clients.given_up == 0 && limited < 20`. */
   readonly condition: string;
+  /** The answer is exact to its step; without one, to 3 significant figures. */
   readonly over: string;
-  /** Largest error of the answer, above 0, in the unit of the axis. Default: 3 significant figures. */
-  readonly resolution?: number | undefined;
 }
 
 export interface Tried {
@@ -48,7 +47,7 @@ const SIGNIFICANT_FIGURES = 3;
 /** One answer per cell of the plan, until stopped. @throws Failure `wrong_usage` */
 export async function* findValues(
   plan: SweepPlan,
-  { condition: text, over, resolution }: Find,
+  { condition: text, over }: Find,
   { signal, ...place }: RunPlace & Pick<RunSweepOptions, 'signal'> = {},
 ): AsyncGenerator<Found, void, undefined> {
   const axis = searchedAxis(over);
@@ -77,7 +76,7 @@ export async function* findValues(
       if (answer === undefined) return;
       const { side, at } = answer;
       const isTaken = (value: Json) => isTakenBy(plan, { ...set, [axis.path]: value });
-      const gap = at === undefined ? undefined : gapOf(axis, side === 'smallest' ? at - 1 : at, isTaken, resolution);
+      const gap = at === undefined ? undefined : gapOf(axis, side === 'smallest' ? at - 1 : at, isTaken);
       if (gap !== undefined && !(await narrow(gap, tryAt))) return;
       const ordered = [...tried].sort(([a], [b]) => a - b).map(([, one]) => one);
       const place = ordered.findIndex(
@@ -135,15 +134,10 @@ interface Gap {
   readonly unit: string;
 }
 
-function gapOf(
-  { values, unit }: Axis,
-  place: number,
-  isTaken: (value: Json) => boolean,
-  resolution: number | undefined,
-): Gap | undefined {
+function gapOf({ values, unit, step }: Axis, place: number, isTaken: (value: Json) => boolean): Gap | undefined {
   if (unit === undefined) return undefined;
   const [low, high] = [numberOf(values[place]!), numberOf(values[place + 1]!)];
-  const wanted = resolution ?? 10 ** (exponentOf(Math.max(Math.abs(low), Math.abs(high))) - SIGNIFICANT_FIGURES + 1);
+  const wanted = step ?? 10 ** (exponentOf(Math.max(Math.abs(low), Math.abs(high))) - SIGNIFICANT_FIGURES + 1);
   if (Number((high - low).toPrecision(12)) <= wanted) return undefined;
   const between = multipleOf(wanted, Math.floor(low / wanted) + 1);
   const isFine = Number.isInteger(wanted) || isTaken(withUnit(between < high ? between : low + (high - low) / 2, unit));

@@ -12,6 +12,8 @@ it.each<[what: string, text: string, faults: string[]]>([
     ['tabs as indentation',
       'question: Q?\nlimiter:\n\tthreshold: 3\n', ['line 3, column 1: a tab stands where blanks are needed: YAML indents with blanks']],
     ['two documents', `${body}---\nquestion: R?\n`, ['line 5, column 1: a second document begins here: a file holds one scenario']],
+    ['fields merged of a number',
+      'question: Q?\nlimiter:\n  <<: 3\n', ['line 3, column 3: << takes the fields of *NAME, where NAME is a map']],
     ['an alias of nothing', 'question: *nope\n', ['line 1, column 11: nothing before it is called &nope']],
     ['a byte order mark', '\ufeffquestion: *nope\n', ['line 1, column 11: nothing before it is called &nope']],
     ['a value inside itself', 'question: Q?\nexpect: &a [*a]\n', ['line 2, column 13: a value refers to itself']],
@@ -46,6 +48,7 @@ describe('the same scenario in any spelling', () => {
     ['lines that end as on Windows', body.replaceAll('\n', '\r\n')],
     ['a byte order mark', `\uFEFF${body}`],
     ['no line feed at the end', body.trimEnd()],
+    ['merged references', 'question: Q?\n<<: { duration: 100 }\narrivals:\n  - { model: constant, rate: 1 }\n'],
     ['references', 'question: Q?\nduration: &d 100\narrivals:\n  - { model: constant, rate: 1 }\n'],
   ])('a scenario is the same in any spelling: %s', (_, text) => {
     expect(saidBy(read(text))).toEqual(plain);

@@ -131,11 +131,10 @@ describe('a search', () => {
     condition: string,
     set: string[] = [],
     source: ScenarioObject = scenario,
-    resolution?: number,
   ): Promise<Found[]> => {
     const found: Found[] = [];
     const plan = await planSweep(source, { set });
-    for await (const one of findValues(plan, { over, condition, resolution } satisfies Find)) found.push(one);
+    for await (const one of findValues(plan, { over, condition } satisfies Find)) found.push(one);
     return found;
   };
   /** 1,000 cycles of 1 s: up to 10 / s are admitted, and the first refused request of a constant stream needs a little more. */
@@ -156,16 +155,16 @@ describe('a search', () => {
     expect(found!.tried.length).toBeLessThan(20);
   });
 
-  it.each<[over: string, resolution: number | undefined, value: string, next: string, said: string | undefined]>([
-    ['arrivals.0.rate=2/s..20/s:1/s', undefined, '10.1/s', '10/s', '0.1/s'],
-    ['arrivals.0.rate=2/s..20/s', undefined, '10.1/s', '10/s', '0.1/s'],
-    ['arrivals.0.rate=2/s..20/s:3/s', 0.01, '10.01/s', '10/s', '0.01/s'],
-    ['arrivals.0.rate=2/s..20/s:1/s', 1, '11/s', '10/s', '1/s'],
-    ['arrivals.0.rate=2.5/s..20/s:1/s', 1, '10.5/s', '9.5/s', '1/s'],
-    ['arrivals.0.rate=0.5/s..10.1/s', undefined, '10.1/s', '10/s', '0.1/s'],
-    ['arrivals.0.rate=2/s,10/s,11/s', undefined, '11/s', '10/s', undefined],
-  ])('a search goes on below the step of %s, resolution %s: %s', async (over, resolution, value, next, said) => {
-    const [found] = await find(over, 'limited > 0', [], steady, resolution);
+  it.each<[over: string, value: string, next: string, said: string | undefined]>([
+    ['arrivals.0.rate=2/s..20/s', '10.1/s', '10/s', '0.1/s'],
+    ['arrivals.0.rate=2/s..20/s:log4', '10.1/s', '10/s', '0.1/s'],
+    ['arrivals.0.rate=2/s..20/s:0.01/s', '10.01/s', '10/s', '0.01/s'],
+    ['arrivals.0.rate=2/s..20/s:1/s', '11/s', '10/s', '1/s'],
+    ['arrivals.0.rate=2.5/s..20/s:1/s', '10.5/s', '9.5/s', '1/s'],
+    ['arrivals.0.rate=0.5/s..10.1/s', '10.1/s', '10/s', '0.1/s'],
+    ['arrivals.0.rate=2/s,10/s,11/s', '11/s', '10/s', undefined],
+  ])('a search ends at the step of %s, or at three figures: %s', async (over, value, next, said) => {
+    const [found] = await find(over, 'limited > 0', [], steady);
     expect(found).toMatchObject({ answer: 'smallest', value, next });
     expect(found!.resolution).toBe(said);
     expect(found!.tried.map((one) => Number.parseFloat(String(one.value)))).toEqual(
@@ -174,7 +173,7 @@ describe('a search', () => {
   });
 
   it('a search goes on in whole numbers where the field takes no others', async () => {
-    const [coarse] = await find('limiter.threshold=1..61:20', 'limited < 5%');
+    const [coarse] = await find('limiter.threshold=1..61:log4', 'limited < 5%');
     const [fine] = await find('limiter.threshold=1..60', 'limited < 5%');
     expect([coarse!.value, coarse!.next, coarse!.resolution]).toEqual([fine!.value, fine!.next, 1]);
   });
