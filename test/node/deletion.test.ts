@@ -81,6 +81,7 @@ it('a machine is gone with its room, and its record is read until its retention 
     owner.createMachine('m'),
   ]);
   expect(refused.map(statusAndCode)).toEqual([...Array(3).fill([410, 'machine_deleted']), [409, 'slug_taken']]);
+  expect(refused[3]!.body.detail).toContain(deleted[2]!.body.readable_until);
   expect((await nobody.rows('m')).at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'manual' });
   expect((await nobody.verified('m')).valid).toBe(true);
   expect((await nobody.get('/api/chain/state-machines/m')).body.machine.deleted_at).toEqual(expect.any(String));
