@@ -142,6 +142,11 @@ it('a wrong method is told the right ones, and a path nearly right the one that 
   expect(near.body.detail).toContain('Did you mean /api/contracts/templates?');
 });
 
+it('the name of a definition leads to no contract, and whose it is, is said', async () => {
+  const { body } = await owner.get(`${CONTRACTS}/rate_limiter`);
+  expect([body.code, body.detail.includes(contract)]).toEqual(['contract_not_found', true]);
+});
+
 it('what leads nowhere is told so whatever its body is', async () => {
   expect((await owner.post('/nowhere', 'x'.repeat(2_000))).status).toBe(404);
 });
