@@ -5,6 +5,8 @@ import type { TObject, TSchema } from 'typebox';
 export interface Shapes {
   readonly params?: TObject;
   readonly querystring?: TObject;
+  /** Documentation: the handler reads them. */
+  readonly headers?: TObject;
   readonly body?: TSchema;
 }
 

@@ -37,8 +37,15 @@ const Limited = shape({
   'violated-policies': Type.Array(Type.String()),
 });
 
+const OnceOnly = shape({
+  'Idempotency-Key?': Type.String({
+    description:
+      'A text of 1 to 128 printable ASCII characters in quotes: the request counts once, and is answered alike when it is sent again.',
+  }),
+});
+
 export const countOne = post('/api/chain/{slug}/event', {
-  shapes: { params: OfMachine, body: EventShape },
+  shapes: { params: OfMachine, headers: OnceOnly, body: EventShape },
   answers: ok('The decision of every contract that counted it.', {
     cycle: Cycle,
     contracts: Type.Array(DecisionShape),
@@ -51,7 +58,11 @@ const Sum = (description: string) => Type.Integer({ description });
 
 export const countMany = post('/api/chain/{slug}/events', {
   takesLongBody: true,
-  shapes: { params: OfMachine, body: Type.Array(EventShape, { minItems: 1, maxItems: MOST_EVENTS }) },
+  shapes: {
+    params: OfMachine,
+    headers: OnceOnly,
+    body: Type.Array(EventShape, { minItems: 1, maxItems: MOST_EVENTS }),
+  },
   answers: ok('An outcome for each event.', {
     counted: Sum('Events of the array that were counted, and those that were not: `refused`.'),
     refused: Sum('Events of the array that were not counted.'),
@@ -99,14 +110,17 @@ export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies En
 
 const MOST_COUNTS = 24;
 
+const LAST_EVENT =
+  'The seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`. What a row emitted follows it under the same id, and is in `emitted` of its event `transition`.';
+
 export const openStream = get('/api/chain/{slug}/stream', {
   shapes: {
     params: OfMachine,
+    headers: shape({ 'Last-Event-ID?': Type.String({ description: LAST_EVENT }) }),
     querystring: exact({
       'last_event_id?': Type.String({
         maxLength: 16,
-        description:
-          'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`.',
+        description: 'The same as the header Last-Event-ID, which has precedence.',
       }),
       'counts?': Type.String({
         maxLength: MOST_COUNTS * 65,

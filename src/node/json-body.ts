@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Failure } from '../core/schema/failure.js';
+import { pointerTo } from '../core/schema/json-pointer.js';
 
 /** @throws Failure `unsupported_media_type` for a compressed body, or one of another charset than UTF-8 */
 export function refuseEncoded(headers: IncomingHttpHeaders): void {
@@ -41,11 +42,13 @@ export function parseBody(text: string, wanted: 'object' | 'array'): object {
     const why = `It is not JSON: ${(error as Error).message}.`;
     throw new Failure('invalid_json', { what: 'The body was not read.', why, fix: `Send a JSON ${wanted}.` });
   }
-  if (hasHalfCharacter(text, value)) {
+  const half = /\\u[dD][89a-fA-F]/.test(text) ? halfCharacterIn(value) : undefined;
+  if (half !== undefined) {
     throw new Failure('invalid_input', {
       what: 'The body was refused.',
       why: 'A text in it has half a character: a surrogate alone, which UTF-8 does not have.',
       fix: String.raw`Write a character beyond U+FFFF as both of its halves, for example \ud83d\ude00, or as itself.`,
+      faults: [{ path: half, message: 'has half a character' }],
     });
   }
   if (typeof value === 'object' && value !== null && Array.isArray(value) === (wanted === 'array')) return value;
@@ -57,9 +60,14 @@ export function parseBody(text: string, wanted: 'object' | 'array'): object {
   });
 }
 
-/** JSON.stringify escapes surrogates only if they are alone. */
-function hasHalfCharacter(text: string, value: unknown): boolean {
-  return /\\u[dD][89a-fA-F]/.test(text) && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(value));
+/** The place of the first; a name has its own. */
+function halfCharacterIn(value: unknown, place = ''): string | undefined {
+  if (typeof value === 'string') return /\p{Surrogate}/u.test(value) ? place || '/' : undefined;
+  for (const [name, one] of Object.entries(value ?? {})) {
+    const found = halfCharacterIn(name, place) ?? halfCharacterIn(one, pointerTo(place, name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Levels of nested objects and arrays: walks of a value are recursive, and the stack is finite. */

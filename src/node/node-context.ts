@@ -152,6 +152,9 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const { clock, host, store, credentials, limits, network, access, queue, bounds } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
+  host.changes.subscribe(({ kind, machine }) => {
+    if (kind === 'machine_removed') streams.endAt(machine);
+  });
   const usage = new Usage(host, store, credentials, bounds);
   const ownership = new Ownership(host, usage);
   const onKey = (key: Key) => {

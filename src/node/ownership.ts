@@ -112,8 +112,10 @@ export class Ownership {
 export function contractOf(host: Host, machine: Machine, id: string): Contract {
   const contract = host.contracts.get(id) ?? machine.named.get(id);
   if (contract !== undefined && contract.machine === machine) return contract;
+  const ofDefinition = machine.contracts.find(({ plan }) => plan.definition.name === id)?.id;
   throw new Failure('contract_not_found', {
     what: `The machine "${machine.slug}" has no contract "${id}".`,
+    why: ofDefinition && `That is the name of the definition of the contract ${ofDefinition}, whose path has its id.`,
     fix: `GET /api/chain/${machine.slug}/contracts lists those it has.`,
   });
 }

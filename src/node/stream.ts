@@ -189,6 +189,11 @@ export class Streams {
     for (const { asking, response } of this.#all()) if (asking.caller?.key.id === keyId) response.end();
   }
 
+  /** Of a machine whose record is removed: its slug may get another owner. */
+  endAt({ slug }: Machine): void {
+    for (const { response } of this.#byMachine.get(slug) ?? []) response.end();
+  }
+
   /** Readers connect again: here once the node is back, or to another. */
   close(): void {
     this.#isClosed = true;

@@ -8,6 +8,7 @@ import { verifyExport } from '../core/record/verifying.js';
 import { afterTest, temporaryFolder } from '../left-behind.js';
 import { seriesIn } from './asking.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
+import { Listening } from './listening.js';
 import { until } from './network/redis/server.js';
 
 /** A node in memory, or on a folder, with a short cycle. */
@@ -66,10 +67,11 @@ it('a contract is gone with its room, the others go on, and the record holds', a
 });
 
 it('a machine is gone with its room, and its record is read until its retention is over', async () => {
-  const { mint, nobody } = await start(undefined, { retentionMs: 1_500 });
+  const { node, mint, nobody } = await start(undefined, { retentionMs: 1_500 });
   const [owner, stranger] = [await mint(), await mint()];
   const gate = gateOf('m', await owner.contractOn('m', KEYED, true));
   for (let times = 0; times < 40; times += 1) await owner.get(`${gate}?key=k${times}`);
+  const reader = await Listening.to(node, '/api/chain/m/stream');
   const deleted = await inTurn([stranger, nobody, owner], (by) => by.delete('/api/chain/m'));
   expect(deleted.map(({ status }) => status)).toEqual([403, 401, 200]);
   expect(deleted[2]!.body.freed).toMatchObject({ machines: 1, contracts: 1 });
@@ -81,11 +83,14 @@ it('a machine is gone with its room, and its record is read until its retention 
     owner.createMachine('m'),
   ]);
   expect(refused.map(statusAndCode)).toEqual([...Array(3).fill([410, 'machine_deleted']), [409, 'slug_taken']]);
+  expect(refused[3]!.body.detail).toContain(deleted[2]!.body.readable_until);
   expect((await nobody.rows('m')).at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'manual' });
   expect((await nobody.verified('m')).valid).toBe(true);
   expect((await nobody.get('/api/chain/state-machines/m')).body.machine.deleted_at).toEqual(expect.any(String));
   // Read until then, free after that.
   await until(async () => (await nobody.get('/api/chain/m/state')).status === 404);
+  // Or its reader would hear the machine of whoever takes the slug.
+  await reader.ended();
   await until(async () => (await stranger.createMachine('m', true)).status === 201);
   expect((await nobody.rows('m')).map(({ kind, seq }) => [kind, seq])).toEqual([['machine_created', 1]]);
   const metrics = (await stranger.get('/api/chain/m/metrics')).body;

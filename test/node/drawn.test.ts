@@ -49,6 +49,10 @@ describe('POST contracts', () => {
     ['an event to emit that has no name', { ...probation, states: { open: { on: { move: { target: 'open', actions: 'emit' } } } } }, '/states/open/on/move/actions/params/event'],
     ['a name that is no text, and null for further fields', { ...probation, id: 5, meta: { definition: null } }, '/id'],
     ['a version that is no text', { ...probation, version: 2 }, '/version'],
+    ['tags that are no texts', { ...probation, states: { ...probation.states, open: { ...probation.states.open, tags: 5 } } }, '/states/open/tags'],
+    ['further fields that are no object', { ...probation, meta: 5 }, '/meta'],
+    ['a definition in them that is no object', { ...probation, meta: { definition: 5 } }, '/meta/definition'],
+    ['a description that is no text', { ...probation, description: {} }, '/description'],
     ['a thousand transitions', { ...probation, states: { open: { on: { move: Array(1_000).fill('open') } } } }, '/states'],
   ])('a drawn machine with %s is refused, with its place', async (_, body, path) => {
     const told = await post(body);

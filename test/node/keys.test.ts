@@ -84,9 +84,15 @@ it('rotation overlaps: both keys hold, then the new one alone, which keeps machi
   const ways: Ask[] = [{ key: before.key }, { session }, { key: after.key }];
   const statuses = () => inTurn(ways, async (way) => (await node.ask('GET', gate, way)).status);
   expect(await statuses()).toEqual([200, 200, 200]);
+  // Rotated again while it holds, it takes no key away, and passes on what it had: not the rest of the overlap.
+  const again = await rotated(owner, before, { overlap_seconds: 3_600 });
+  expect(again.previous).toEqual(after.previous);
+  expect(Date.parse(again.expires_at) - node.clock.now()).toBeGreaterThan(89 * 24 * HOUR_MS);
+  ways.push({ key: again.key });
+  expect(await statuses()).toEqual([200, 200, 200, 200]);
   // What was let in a moment ago, and its session, end with the key.
   setMs += 600_000;
-  expect(await statuses()).toEqual([401, 401, 200]);
+  expect(await statuses()).toEqual([401, 401, 200, 200]);
 });
 
 it('rotation without an overlap ends the old key at once, its sessions too', async () => {

@@ -54,6 +54,17 @@ it('the OpenAPI document says that a record is read in pages or as NDJSON', () =
   expect(Object.keys(content)).toEqual(['application/json', 'application/x-ndjson']);
 });
 
+it('the OpenAPI document has the headers that a route reads', () => {
+  const inHeader = operations.flatMap(([name, , { parameters = [] }]) =>
+    parameters.filter((one) => one.in === 'header').map((one) => `${name} ${one.name} ${one.required}`),
+  );
+  expect(inHeader).toEqual([
+    'POST /api/chain/{slug}/event Idempotency-Key false',
+    'POST /api/chain/{slug}/events Idempotency-Key false',
+    'GET /api/chain/{slug}/stream Last-Event-ID false',
+  ]);
+});
+
 it('the OpenAPI document has every route of the registry, once, and no other', () => {
   const described = operations.map(([name]) => name);
   expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());

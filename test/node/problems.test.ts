@@ -41,7 +41,8 @@ const wrong: readonly Case[] = [
   ...['\n', '\u202e', '\u2066', '\u200b', '\ufeff', '\u0085', '\u{e0001}', '\u{e0169}', '\u{1d173}', '\u034f'].map((one): Case => [`a name with ${escape(one)}`, MACHINES,
     { slug: 'new', display_name: `gate${one}x` }, '400 invalid_input',
     '/display_name has a character that controls, turns the direction of the text, or is invisible']),
-  ['half a character', MACHINES, { slug: 'new', display_name: 'a\ud800' }, '400 invalid_input'],
+  ['half a character', MACHINES, { slug: 'new', display_name: 'a\ud800' }, '400 invalid_input', '/display_name has half a character'],
+  ['half a character in a name', CONTRACTS, { ...closed, states: { 'a\udc00': {} } }, '400 invalid_input', '/states has half a character'],
   ['no field', EVENT, '{}', '400 invalid_input', '/type is required'],
   ['a field misspelt', EVENT, { type: 'request', cuont: 3 }, '400 invalid_input', '/cuont is not known; did you mean "count"?'],
   ['__proto__', EVENT, '{"type":"request","__proto__":{}}', '400 invalid_input',
@@ -140,6 +141,11 @@ it('a wrong method is told the right ones, and a path nearly right the one that 
   expect((await owner.ask('PUT', '/api/keys')).headers.get('allow')).toBe('GET, HEAD, POST');
   const near = await owner.get('/api/contracts/template');
   expect(near.body.detail).toContain('Did you mean /api/contracts/templates?');
+});
+
+it('the name of a definition leads to no contract, and whose it is, is said', async () => {
+  const { body } = await owner.get(`${CONTRACTS}/rate_limiter`);
+  expect([body.code, body.detail.includes(contract)]).toEqual(['contract_not_found', true]);
 });
 
 it('what leads nowhere is told so whatever its body is', async () => {

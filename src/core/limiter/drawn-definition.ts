@@ -7,6 +7,7 @@
 //   actions: emit { event }, fire { operator, inputs, proof_required }      what follows
 import { meantOr, nearest } from '../schema/did-you-mean.js';
 import { Failure, type Fault, MOST_FAULTS } from '../schema/failure.js';
+import type { Schema } from '../schema/json-schema.js';
 import { valueFaults } from '../schema/value-faults.js';
 import { DrawnMachine, Edge, Params, State } from './drawn-machine.js';
 import { unknownState } from './soundness.js';
@@ -86,8 +87,9 @@ export function readDrawn(config: Readonly<Record<string, unknown>>): ReadDefini
   const read = withMoves(drawn.map((one) => transitionOf(one, faults)));
   if (!Object.hasOwn(states, String(config['initial'])))
     faults.add('/initial', () => unknownState(String(config['initial']), names));
-  faults.refuse();
   const definition = (isObject(config['meta']) ? config['meta']['definition'] : undefined) ?? {};
+  if (!isObject(definition)) faults.add('/meta/definition', () => 'must be an object');
+  faults.refuse();
   return {
     definition: {
       name: config['id'] ?? 'drawn',
@@ -248,6 +250,9 @@ function callOf(given: unknown): Call {
   return { type: String(type), params: isObject(params) ? params : {} };
 }
 
+/** With places and words of their own. */
+const checkedLater = new Set(['states', 'on', 'guard', 'actions', 'target']);
+
 /** Accepts empty lists and defaults such as `type: atomic`, which editors write. */
 function refuseOthers(
   node: object,
@@ -256,10 +261,14 @@ function refuseOthers(
   faults: Faults,
 ): void {
   for (const [field, value] of Object.entries(node)) {
-    const known: { readonly const?: unknown } | undefined = Object.hasOwn(properties, field)
-      ? properties[field]
-      : undefined;
-    if (isEmpty(value) || (known !== undefined && (known.const ?? value) === value)) continue;
+    const known: Schema | undefined = Object.hasOwn(properties, field) ? properties[field] : undefined;
+    if (isEmpty(value)) continue;
+    if (known !== undefined && (known.const ?? value) === value) {
+      if (!checkedLater.has(field))
+        for (const { path: at, message } of valueFaults(known, value, `${path}/${field}`))
+          faults.add(at, () => message);
+      continue;
+    }
     faults.add(`${path}/${field}`, () => {
       if (known !== undefined) return `can only be ${JSON.stringify(known.const)}: a contract is in one of its states`;
       const guess = nearest(field, Object.keys(properties));

@@ -117,7 +117,9 @@ function nobodyListens(asked: readonly Contract[], event: string): Failure {
     fix:
       guess !== undefined
         ? `Did you mean "${guess}"?`
-        : 'Deploy a contract that listens to it, for example with POST /api/contracts/templates/rate-limiter/deploy.',
+        : event === REQUEST
+          ? 'Deploy a contract that listens to it, for example with POST /api/contracts/templates/rate-limiter/deploy.'
+          : 'Create a contract whose triggers name it: POST /api/chain/{slug}/contracts.',
   });
 }
 

@@ -1,6 +1,7 @@
 // Reads the limits of a domain from YAML, in the format of Envoy's rate limit service.
 import type { Static } from 'typebox';
 import { checkLimiter, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
+import { sha256Hex } from '../../core/schema/canonical.js';
 import { readDocument } from '../../core/schema/document.js';
 import { Failure, type Fault } from '../../core/schema/failure.js';
 import { exact, flag, whole } from '../../core/schema/fields.js';
@@ -13,6 +14,7 @@ import {
   idOf,
   limitPerUnit,
   named,
+  nameOf,
   units,
 } from './descriptor-limits.js';
 
@@ -74,7 +76,8 @@ export function readDescriptorLimits(text: string, name: string, cycleMs: number
   const root = newLevel();
   if (faults.length === 0) {
     const { domain, descriptors } = document.value as Static<typeof File>;
-    readLevel(descriptors, root, { path: domain, place: '/descriptors', depth: 1, cycleMs, limits, faults });
+    const names = new Set<string>();
+    readLevel(descriptors, root, { path: domain, place: '/descriptors', depth: 1, cycleMs, names, limits, faults });
   }
   const { descriptors: _, ...file } = document.value as Static<typeof File>;
   const machine = faults.length > 0 ? '' : (file.machine ?? file.domain);
@@ -98,6 +101,8 @@ interface Reading {
   readonly place: string;
   readonly depth: number;
   readonly cycleMs: number;
+  /** Of contracts: `a.b` and `a_b`, or the key `a_b` and the value b of `a`, would share one. */
+  readonly names: Set<string>;
   readonly limits: DescriptorLimit[];
   readonly faults: Fault[];
 }
@@ -114,7 +119,11 @@ function readLevel(descriptors: readonly unknown[], level: DescriptorLevel, at: 
     if (faults.length > 0) continue;
     const descriptor = given as Static<typeof Descriptor>;
     const { key, value, descriptors: nested = [] } = descriptor;
-    const path = `${at.path}.${key}${value === undefined ? '' : `_${value}`}`;
+    const plain = `${at.path}.${key}${value === undefined ? '' : `_${value}`}`;
+    const path = at.names.has(nameOf(plain))
+      ? `${plain}.${sha256Hex(JSON.stringify([key, value])).slice(0, 12)}`
+      : plain;
+    at.names.add(nameOf(path));
     const branch = branchAt(level, key, value);
     if (branch === undefined) {
       at.faults.push({ path: place, message: 'stands here twice: the same key with the same value' });

@@ -94,18 +94,21 @@ const listKeys = route(api.listKeys, common, {
 
 const rotateKey = route(api.rotateKey, common, {
   summary:
-    'Rotates a key: makes a new one with the same owner, scopes and machine; both are valid during the overlap. Leaves a row.',
+    'Rotates a key: makes a new one with the same owner, scopes and machine; both are valid during the overlap. Rotated again in it, keys made of it before stay valid. Leaves a row.',
   errors: ['key_not_found', 'limit_reached'],
   example: { body: { overlap_seconds: 3_600 } },
   async handle(context, { params, body, caller }, reply) {
     context.memory.refuse('No key was made.');
     const before = keyOf(context, caller, params.key_id);
     const { overlap_seconds: overlap = 86_400, expires_in_days: days } = body;
-    const lifetimeMs = days === undefined ? before.expiresAtMs - before.createdAtMs : days * DAY_MS;
+    const { lifetimeMs: former = before.expiresAtMs - before.createdAtMs } = before;
+    const lifetimeMs = days === undefined ? former : days * DAY_MS;
     const { key, secret } = newKeyOf(before, context.clock.now(), lifetimeMs);
     const endsAtMs = Math.min(before.expiresAtMs, key.createdAtMs + overlap * 1_000);
     // Without an overlap the old key stays listed, as revoked, until it would have expired.
-    const changed = [overlap === 0 ? { ...before, isRevoked: true } : { ...before, expiresAtMs: endsAtMs }];
+    const changed = [
+      overlap === 0 ? { ...before, isRevoked: true } : { ...before, expiresAtMs: endsAtMs, lifetimeMs: former },
+    ];
     const done = { action: 'key_rotated', key_id: before.id, next_key_id: key.id, ...rights(key) } as const;
     const note = { owner: caller.owner, by: caller.key.id, ...done };
     await context.registry.changeKeys({ made: key, changed, note });

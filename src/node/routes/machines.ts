@@ -3,6 +3,7 @@ import * as api from '../../api/machines.js';
 import { MOST_SORTED } from '../../api/shapes.js';
 import { assert, Failure } from '../../core/schema/failure.js';
 import { isReserved, type Machine } from '../host/machine.js';
+import type { Limits } from '../limits.js';
 import { sourceOf } from '../request-source.js';
 import { forAdmins, forComputation, forReaders, route } from '../route.js';
 import { CONTRACTS_SHOWN, machineState, machineSummary, machineView, shortView } from '../views.js';
@@ -15,12 +16,15 @@ const createMachine = route(api.createMachine, forAccounts, {
   errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' } },
   async handle(context, { body, caller, ip }, reply) {
-    const { host, registry, memory, bounds } = context;
+    const { host, registry, memory, bounds, limits } = context;
     memory.refuse('No machine was created.');
     const { slug, is_public = false, display_name = slug } = body;
     if (host.failure !== undefined) throw host.failure;
     if (isReserved(slug)) throw reserved(slug);
     const { owner, key } = caller;
+    const former = host.machines.get(slug);
+    if (former?.deletedMs !== undefined && (former.image.isPublic || former.image.owner === owner))
+      throw keptSlug(slug, readableUntil(former, limits));
     bounds.take('newMachines', { caller, ip });
     const machine = await registry.createMachine({
       ...{ slug, owner, isPublic: is_public, displayName: display_name, by: key.id },
@@ -80,8 +84,7 @@ const deleteMachine = route(api.deleteMachine, forAdmins, {
     const machine = ownership.toDelete(params.slug, caller);
     const freed = await registry.deleteMachine(machine, caller.key.id);
     assert(freed !== undefined, 'a machine is deleted once');
-    const readable_until = new Date((machine.deletedMs ?? 0) + limits.retentionMs).toISOString();
-    return { ok: true, freed, readable_until };
+    return { ok: true, freed, readable_until: readableUntil(machine, limits) };
   },
 });
 
@@ -94,6 +97,18 @@ const getMachine = route(api.getMachine, forReaders, {
     return { ok: true, machine: machineView(machine, caller, shown, head) };
   },
 });
+
+function readableUntil({ deletedMs = 0 }: Machine, { retentionMs }: Limits): string {
+  return new Date(deletedMs + retentionMs).toISOString();
+}
+
+function keptSlug(slug: string, until: string): Failure {
+  return new Failure('slug_taken', {
+    what: `No machine can be called "${slug}" before ${until}.`,
+    why: 'A machine of that name was deleted, and its record can be read until then.',
+    fix: 'Choose another slug.',
+  });
+}
 
 function reserved(slug: string): Failure {
   return new Failure('slug_taken', {

@@ -18,6 +18,8 @@ export interface Key {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly isRevoked: boolean;
+  /** From when it was made; absent unless an overlap has shortened it. */
+  readonly lifetimeMs?: number;
   /** Network of the client address for which the owner's first key was minted; undefined if unknown. */
   readonly network?: string | undefined;
 }

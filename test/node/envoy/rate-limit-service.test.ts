@@ -139,6 +139,14 @@ it('a descriptor in shadow mode counts and is admitted; one that is replaced doe
   expect(await codesOf(...times(2, { wide: 'a' }))).toEqual([OK, OVER]);
 });
 
+it('limits whose names would be alike are counted apart, each by its own numbers', async () => {
+  const [three, one] = [3, 1].map((most) => `rate_limit: { unit: year, requests_per_unit: ${most} } }`);
+  const alike = ['{ key: a, value: b,', '{ key: a.b,', '{ key: a b,'].map((one) => `\n  - ${one} ${three}`).join('');
+  const { codesOf } = await start({}, `domain: shop\ndescriptors:${alike}\n  - { key: a_b, ${one}`);
+  for (const key of ['a', 'a.b', 'a b']) expect(await codesOf(...times(4, { [key]: 'b' }))).toEqual([OK, OK, OK, OVER]);
+  expect(await codesOf(...times(2, { a_b: 'b' }))).toEqual([OK, OVER]);
+});
+
 it('a descriptor may bring its limit along, and follows any limiter', async () => {
   const { codeOf, codesOf } = await start();
   const brought = request('shop', [{ any: 'a' }], 0, undefined, [2, 6]);
