@@ -1,8 +1,9 @@
 // The two notations for quantities: a rate (how often) and a time (how long).
 //
-//   rate   number [noun] ("/" | "per" | "in") (time | unit)      130/s    5r/s    300 requests per min    100 in 60s
-//          number ("rps" | "rpm" | "rph" | "rpd" | nothing)      5 rps    5
-//   noun   request | req | r | call | hit | token | byte | unit, and their plurals
+//   rate   number [noun] (per (time | unit) | nothing)           130/s    5r/s    300 requests per min    100 in 60s    5
+//          number ("rps" | "qpm" | "tph" | …)                    5 rps
+//   per    "/" | "per" | "in" | "within" | "every" | "each", also before "a" | "an" | "one"; "a" | "an"
+//   noun   request | req | r | query | q | call | hit | time | token | byte | unit, and their plurals
 //   time   number [unit]  or  (number unit)+                     90s      2m         1h30m      60 cycles          60
 //   unit   ms | s | m | min | h | d | w | cycle       and their long forms, singular or plural
 //
@@ -59,8 +60,8 @@ export function parseRate(value: number | string, cycleMs: number, path = ''): R
 
 /** The parts of a rate as they are written, the time with a number; undefined for a text without one. */
 export function writtenRate(text: string) {
-  const [, short, per] = SHORT_RATE.exec(text) ?? [];
-  if (short !== undefined) return { amount: short, noun: undefined, time: `1 ${per}` };
+  const [, short, letter, per] = SHORT_RATE.exec(text) ?? [];
+  if (short !== undefined) return { amount: short, noun: letter, time: `1 ${per}` };
   const [, amount, noun, span = ''] = RATE.exec(text) ?? [];
   return amount === undefined ? undefined : { amount, noun, time: /^[\d+-]/.test(span) ? span : `1 ${span}` };
 }
@@ -156,9 +157,10 @@ const MAX_WHOLE = BigInt(Number.MAX_SAFE_INTEGER);
 const MAX_UNDER = 1n << 52n;
 
 const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d{1,3}(?![\\d.]))?';
-const NOUN = 'requests?|reqs?|r|calls?|hits?|tokens?|bytes?|units?';
-const RATE = new RegExp(`^(${NUMBER})\\s*(?:(${NOUN})\\s*)?(?:/|(?:in|per)(?![a-z]))\\s*(\\S.*)$`, 'iu');
-const SHORT_RATE = new RegExp(`^(${NUMBER})\\s*[rq]p([smhd])$`, 'iu');
+const NOUN = 'requests?|reqs?|r|quer(?:y|ies)|q|calls?|hits?|times|tokens?|bytes?|units?';
+const PER = '(?:/|(?:(?:in|per|within|every|each)(?:\\s+an?|\\s+one)?|an?)(?![a-z]))';
+const RATE = new RegExp(`^(${NUMBER})\\s*(?:(${NOUN})\\s*)?${PER}\\s*(\\S.*)$`, 'iu');
+const SHORT_RATE = new RegExp(`^(${NUMBER})\\s*([rqt])p([smhd])$`, 'iu');
 const ALONE = new RegExp(`^${NUMBER}$`, 'iu');
 const PART = new RegExp(`(${NUMBER})\\s*(\\p{L}*)\\s*`, 'iuy');
 

@@ -22,7 +22,7 @@ const PAST: Range = { least: Number.NEGATIVE_INFINITY, most: Number.NEGATIVE_INF
 
 export function windowCounting(definition: RuleDefinition, clock: RuleClock): RuleCounting<Window> | undefined {
   const params = definition.params as WindowParams;
-  if (params.state_ttl_from_last_admit_ms !== undefined) return undefined;
+  if (params.state_ttl_from_last_admit_ms !== undefined || params.block_until_window_end === true) return undefined;
   switch (definition.primitive) {
     case 'fixed_window':
       return new WindowCounting(params, clock);

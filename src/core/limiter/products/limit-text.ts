@@ -40,8 +40,13 @@ function limitIn(given: string, check: (limiter: Limiter, words: readonly Word[]
   if (limitFiles().looksLikeStanza(text)) return pasteIn(text);
   const limits: Word[][] = [[]];
   for (const word of wordsIn(text)) {
-    if (word.name === undefined && /^[^"[{].*,$/.test(word.text))
-      throw unreadable(text, word, 'limits are joined by "and"', `Write '${text.replace(/\s*,\s+/g, ' and ')}'.`);
+    if (word.name === undefined && /^(?:[^"[{].*,|&&?|[+,])$/.test(word.text))
+      throw unreadable(
+        text,
+        word,
+        'limits are joined by "and"',
+        `Write '${text.replace(/\s*(?:,|\s[&+]+)\s+/g, ' and ')}'.`,
+      );
     const isBetween = word.name === undefined && word.text === 'and' && limits.at(-1)!.length > 0;
     if (isBetween) limits.push([]);
     else limits.at(-1)!.push(word);
@@ -92,7 +97,17 @@ function readOne(text: string, words: readonly Word[], isOfSeveral: boolean): Li
   if (primitive === 'rolling_count' && rest[0]?.name === undefined && rest.length > 0)
     return windowIn(text, rest, isOfSeveral);
   if (primitive !== undefined) return ruleIn(text, primitive, rest);
-  const rules = Object.keys(primitives).filter((one) => one.split('_').includes(name.toLowerCase()));
+  const number = words.findIndex((word) => /^\d/.test(word.text));
+  if (number > 0 && /^(?:limit|max|maximum|only|at|up)$/i.test(name)) {
+    const written = words.slice(number).map(writtenWord).join(' ');
+    throw unreadable(text, first, 'a limit begins with its number', `Write '${written}'.`);
+  }
+  if (/^(?:unlimited|infinite|infinity|off)$/i.test(name))
+    throw unreadable(text, first, 'what admits everything has another name', "Write 'none'.");
+  if (/^(?:one|two|three|five|ten|twenty|fifty|hundred|thousand)$/i.test(name))
+    throw unreadable(text, first, IN_DIGITS);
+  const [part] = name.toLowerCase().split(/[-_]/);
+  const rules = Object.keys(primitives).filter((one) => one.split('_').includes(part!));
   const guess = rules.join(' or ') || nearest(name, [...productNames, ...Object.keys(primitives)]);
   const file = /[./\\]/.test(name) ? '; a file ends in .conf, .cfg, .yaml, .yml or .json, or begins with ./' : '';
   throw unreadable(text, first, `no limiter is called so${file}`, nameAdvice(guess));
@@ -136,7 +151,7 @@ function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): L
   if (!Number.isSafeInteger(pace.n))
     throw unreadable(text, words[0], 'it is no whole number of requests', wholePace(pace));
   const [, cycles] = /^(\d+)(?:\s*cycles?)?$/i.exec(pace.time) ?? [];
-  const counts = isOfSeveral && /^r/i.test(pace.noun ?? '') ? { counts: 'requests' } : {};
+  const counts = isOfSeveral && /^(?:[rqch]|ti)/i.test(pace.noun ?? '') ? { counts: 'requests' } : {};
   return { threshold: pace.n, within: cycles === undefined ? pace.time : Number(cycles), ...counts, ...given };
 }
 
@@ -156,6 +171,7 @@ interface Pace {
 }
 
 const MOST_PACE_WORDS = 8;
+const IN_DIGITS = 'the number is to be written in digits';
 const ONE_OR_MORE = 'a limit admits one request or more';
 
 /** @param fields what may follow a pace */
@@ -163,8 +179,7 @@ function paceAt(text: string, words: readonly Word[], fields: readonly string[])
   let why = 'it does not say in what time, as 100 in 60s does';
   const [first] = words;
   if (/^-\d/.test(first!.text)) throw unreadable(text, first, ONE_OR_MORE);
-  if (/^[\d.]+(?:e[+-]?\d|[_,']\d|[km]$)/i.test(first!.text))
-    throw unreadable(text, first, 'the number is to be written in digits');
+  if (/^[\d.]+(?:e[+-]?\d|[_,']\d|[km](?![a-z]))/i.test(first!.text)) throw unreadable(text, first, IN_DIGITS);
   const end = words.findIndex((one) => one.name !== undefined || fields.includes(one.text));
   const bare = words.slice(0, end < 0 ? undefined : end).slice(0, MOST_PACE_WORDS);
   for (let count = bare.length; count >= 1; count -= 1) {
@@ -173,9 +188,7 @@ function paceAt(text: string, words: readonly Word[], fields: readonly string[])
       .map((one) => one.text)
       .join(' ');
     const { amount, noun, time = '' } = writtenRate(written) ?? {};
-    const isWord = /^1 (?:an?|one)(?:\s|$)/i.test(time);
-    if (isWord) why = 'its time has no number, as 1 minute has';
-    if (amount === undefined || isWord) continue;
+    if (amount === undefined) continue;
     // `100 in 5 fortnights` is no window of 5 cycles.
     const isCut = count < bare.length && /^\d+$/.test(time);
     try {

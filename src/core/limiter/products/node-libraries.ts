@@ -141,19 +141,20 @@ export const nodeLibraries = {
       tokens: whole('Requests of a window, or the most tokens.'),
       window: time('Length of the window, or of the interval of the bucket.', 'ms'),
       refillRate: optional(whole('Tokens of an interval, for tokenBucket. Default: tokens.')),
-      ephemeralCache: yesNo('A refusal of slidingWindow blocks in this process until the window ends.', true),
+      ephemeralCache: yesNo('A refusal blocks in this process until the window or interval ends.', true),
     },
     paced: paced('tokens', 'window'),
     example: { algorithm: 'slidingWindow', tokens: 10, window: '1 s' },
     refused: 'nothing, or counts (fixedWindow)',
     rule({ algorithm, tokens: limit, window: window_ms, refillRate: rate = limit, ephemeralCache = true }) {
+      const cache = { block_until_window_end: ephemeralCache || undefined };
       if (algorithm === 'fixedWindow')
-        return rule('fixed_window', windowed(limit, window_ms, { align: 'epoch' }), toWindowEnd);
+        return rule('fixed_window', windowed(limit, window_ms, { align: 'epoch', ...cache }), toWindowEnd);
       if (algorithm === 'tokenBucket') {
-        const refill = { refill: 'interval', align: 'first', forget_when_full: true };
-        return rule('token_bucket', { rate, per_ms: window_ms, capacity: limit, ...refill });
+        const refill = { refill: 'interval', align: 'first', forget_when_full: true, ...cache };
+        return rule('token_bucket', { rate, per_ms: window_ms, capacity: limit, ...refill }, toWindowEnd);
       }
-      const upstash = { floor_prev: true, cost_overshoot: true, block_until_window_end: ephemeralCache || undefined };
+      const upstash = { floor_prev: true, cost_overshoot: true, ...cache };
       return rule('sliding_counter', { limit, window_ms, align: 'epoch', ...upstash }, toWindowEnd);
     },
   }),

@@ -23,6 +23,8 @@ export const phaseMs = wait('How much later than the multiples of the window its
 
 export const blockMs = wait('A request that exceeds blocks the key for so long, in ms. Default: 0, no block.');
 
+export const blockToEnd = flag('A refused request blocks the key until the end of the window, that ms included.');
+
 export const countRefused = flag('Refused requests count, too.');
 
 export const resetEdge = Type.Enum(['reset_at_end', 'reset_after_end'], {

@@ -9,7 +9,7 @@
 import type { Static } from 'typebox';
 import { exact, real, text, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, wait, windowMs } from './fields.js';
+import { blockMs, blockToEnd, countRefused, flag, limit, phaseMs, resetEdge, wait, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { cappedSum, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
@@ -31,6 +31,7 @@ export const FixedWindowParams = exact({
     'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.',
   ),
   'block_ms?': blockMs,
+  'block_until_window_end?': blockToEnd,
   'local_block_ms?': wait(
     'A refused request blocks the key in this process, in ms; the count does not move in the block.',
   ),

@@ -13,25 +13,40 @@ interface Blocked<State> {
   inner: State;
 }
 
-export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boolean): Rule<Blocked<State>> {
-  return {
+interface Block {
+  /** To the end of the window, that step of the clock included, rather than for `ms`. */
+  readonly block_until_window_end?: boolean | undefined;
+  readonly refused_rearm?: boolean | undefined;
+}
+
+/** @returns the rule itself without a block */
+export function blocking<State>(rule: Rule<State>, ms: number | undefined, grainMs: number, block: Block) {
+  const { block_until_window_end: toEnd = false, refused_rearm: rearms = false } = block;
+  if (ms === undefined && !toEnd) return rule;
+  const isOver = ({ untilMs }: Blocked<State>, t: number) => (toEnd ? t > untilMs : t >= untilMs);
+  const overAt = ({ untilMs }: Blocked<State>) => (toEnd ? untilMs + grainMs : untilMs);
+  const blocked: Rule<Blocked<State>> = {
     ...(rule.hastens && { hastens: true }),
+    ...(rule.additive && { additive: true }),
     fresh: (madeMs) => ({ untilMs: -1, inner: rule.fresh(madeMs) }),
     admit(state, t, n, holdMs) {
-      if (t < state.untilMs) {
-        if (rearm) state.untilMs = t + blockMs;
+      if (!isOver(state, t)) {
+        if (rearms) state.untilMs = t + ms!;
         return LIMITED;
       }
       const delay = rule.admit(state.inner, t, n, holdMs);
-      if (delay === LIMITED) state.untilMs = t + blockMs;
+      if (delay === LIMITED) state.untilMs = t + (toEnd ? windowEndOf(rule, state.inner, t, n) : ms!);
       return delay;
     },
-    nextAdmission: (state, t, n) => rule.nextAdmission(state.inner, Math.max(t, state.untilMs), n),
-    nextChange: ({ inner, untilMs }, t) => (t < untilMs ? untilMs : rule.nextChange(inner, t)),
-    remaining: ({ inner, untilMs }, t) => (t < untilMs ? 0 : rule.remaining(inner, t)),
-    forgettable: ({ inner, untilMs }, t) => t >= untilMs && rule.forgettable(inner, t),
-    waits: ({ inner, untilMs }, t, n) => ({ window_end: t < untilMs ? untilMs - t : windowEndOf(rule, inner, t, n) }),
+    nextAdmission: (state, t, n) => rule.nextAdmission(state.inner, isOver(state, t) ? t : overAt(state), n),
+    nextChange: (state, t) => (isOver(state, t) ? rule.nextChange(state.inner, t) : overAt(state)),
+    remaining: (state, t) => (isOver(state, t) ? rule.remaining(state.inner, t) : 0),
+    forgettable: (state, t) => isOver(state, t) && rule.forgettable(state.inner, t),
+    waits: (state, t, n) => ({
+      window_end: isOver(state, t) ? windowEndOf(rule, state.inner, t, n) : state.untilMs - t,
+    }),
   };
+  return blocked;
 }
 
 export function perRequest<State>(rule: Rule<State>): Rule<State> {

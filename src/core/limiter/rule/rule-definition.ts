@@ -108,9 +108,7 @@ export const primitives = {
   fixed_window: row({
     params: FixedWindowParams,
     make(params, grainMs) {
-      const window = fixedWindow(params, grainMs);
-      const { local_block_ms: blockMs, refused_rearm: rearms = false } = params;
-      return blockMs === undefined ? window : blocking(window, blockMs, rearms);
+      return blocking(fixedWindow(params, grainMs), params.local_block_ms, grainMs, params);
     },
     paced: windowOf,
     ratePerMs: perWindow,
@@ -143,11 +141,16 @@ export const primitives = {
     ratePerMs: perWindow,
     cells: ({ segments }) => segments,
   }),
-  sliding_counter: row({ params: SlidingCounterParams, make: slidingCounter, paced: windowOf, ratePerMs: perWindow }),
+  sliding_counter: row({
+    params: SlidingCounterParams,
+    make: (params, grainMs) => blocking(slidingCounter(params, grainMs), params.block_ms, grainMs, params),
+    paced: windowOf,
+    ratePerMs: perWindow,
+  }),
   token_bucket: row({
     params: TokenBucketParams,
     make(params, grainMs) {
-      if (params.refill === 'interval') return intervalBucket(params, grainMs);
+      if (params.refill === 'interval') return blocking(intervalBucket(params, grainMs), undefined, grainMs, params);
       return params.refill === 'interval_trunc' ? truncatingBucket(params, grainMs) : continuousBucket(params);
     },
     paced: tokensOf,

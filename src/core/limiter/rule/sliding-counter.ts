@@ -17,7 +17,7 @@
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, windowMs } from './fields.js';
+import { blockMs, blockToEnd, countRefused, flag, limit, phaseMs, resetEdge, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { cappedSum, firstTime, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
@@ -34,7 +34,7 @@ export const SlidingCounterParams = exact({
   'cost_overshoot?': flag(
     'A cost that exceeds is refused, and counted nevertheless unless the limit is reached before.',
   ),
-  'block_until_window_end?': flag('A refused request blocks the key until the end of the window, that ms included.'),
+  'block_until_window_end?': blockToEnd,
   'block_ms?': blockMs,
   'even_ms?': flag('Windows begin at even ms, and the estimate is computed in integers.'),
   'edge?': resetEdge,
@@ -44,13 +44,12 @@ export const SlidingCounterParams = exact({
   'double_seconds?': flag('Times are doubles of seconds.'),
 });
 
-/** The window is `turns` windows after `fromMs` (-1 before the first). `untilMs` ends a block, `goneMs` the state. */
+/** The window is `turns` windows after `fromMs` (-1 before the first). `goneMs` ends the state. */
 interface State {
   fromMs: number;
   turns: number;
   cur: number;
   prev: number;
-  untilMs: number;
   goneMs: number;
 }
 
@@ -139,32 +138,27 @@ function evened(view: View): View {
 
 export function slidingCounter(params: Params, grainMs: number): Rule<State> {
   const { limit: most, window_ms: span, align = 'first', count_refused: all = false } = params;
-  const { block_until_window_end: blocksWindow = false } = params;
   const counter = counterOf(params);
   const { look, startOf } = windowsOf(params, counter === 'haproxy');
   const estimateOf = all && align === 'first' ? inIntegers : estimates[counter];
   const estimate = (state: State, t: number) => estimateOf(look(state, t), span, t);
   const isWhole = estimateOf !== estimates.fractions;
 
-  const blocked = (state: State, t: number) => (blocksWindow ? t <= state.untilMs : t < state.untilMs);
-  const admits = (state: State, t: number, n: number) => !blocked(state, t) && estimate(state, t) + n <= most;
-  const roomAt = (state: State, t: number) =>
-    blocked(state, t) ? 0 : Math.max(0, Math.floor(most - estimate(state, t)));
+  const admits = (state: State, t: number, n: number) => estimate(state, t) + n <= most;
+  const roomAt = (state: State, t: number) => Math.max(0, Math.floor(most - estimate(state, t)));
   const fadedBy = (state: State, t: number, n: number) => {
     const { startMs, cur, prev } = look(state, t);
     const room = most - n + (isWhole ? 1 : 0);
     return cur < room ? startMs + span * (1 - (room - cur) / prev) : startMs + span * (2 - room / cur);
   };
-  const settledBy = (state: State, t: number) =>
-    Math.max(t, startOf(state, 2), state.untilMs + (blocksWindow ? grainMs : 0));
+  const settledBy = (state: State, t: number) => Math.max(t, startOf(state, 2));
 
   return {
     additive: true,
     // Whole seconds from a later time may end earlier.
     ...(counter === 'symfony' && all && { hastens: true }),
-    fresh: () => ({ fromMs: -1, turns: 0, cur: 0, prev: 0, untilMs: -1, goneMs: LAST_MS }),
+    fresh: () => ({ fromMs: -1, turns: 0, cur: 0, prev: 0, goneMs: LAST_MS }),
     admit(state, t, n) {
-      if (blocked(state, t)) return LIMITED;
       const window = look(state, t);
       const used = estimateOf(window, span, t);
       const ok = used + n <= most;
@@ -176,10 +170,7 @@ export function slidingCounter(params: Params, grainMs: number): Rule<State> {
         state.cur = cappedSum(window.cur, n);
         if (counter === 'symfony') state.goneMs = t + Math.trunc((window.startMs + 2 * span - t) / 1000) * 1000;
       }
-      if (ok) return 0;
-      if (blocksWindow) state.untilMs = window.startMs + span;
-      else if (params.block_ms !== undefined) state.untilMs = t + params.block_ms;
-      return LIMITED;
+      return ok ? 0 : LIMITED;
     },
     nextAdmission(state, t, n) {
       if (n > most) return NEVER;
@@ -190,7 +181,7 @@ export function slidingCounter(params: Params, grainMs: number): Rule<State> {
       return firstTime(t, settledBy(state, t), grainMs, (at) => roomAt(state, at) > room);
     },
     remaining: roomAt,
-    forgettable: (state, t) => t >= settledBy(state, t) && !blocked(state, t),
+    forgettable: (state, t) => t >= settledBy(state, t),
     waits: (state, t) => ({ window_end: look(state, t).startMs + span - t }),
   };
 }

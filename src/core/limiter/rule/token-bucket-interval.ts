@@ -119,6 +119,7 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
     },
     forgettable: (state, t) => !stale && initial === capacity && level(state, t) >= capacity && align !== 'first',
     waits: (state, t, n) => ({
+      window_end: gridAt(state, t, 1) - t,
       whole_tokens: timeOf(state, t, n) - t,
       whole_intervals: multipleOf(per, Math.max(0, ticksFor(n - level(state, t)))),
     }),

@@ -11,7 +11,7 @@
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { amount, blockMs, flag, length, phaseMs, wait } from './fields.js';
+import { amount, blockMs, blockToEnd, flag, length, phaseMs, wait } from './fields.js';
 import { GRAIN_MS, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 export const TokenBucketParams = exact({
@@ -34,6 +34,7 @@ export const TokenBucketParams = exact({
     'While full the grid stands still, so that the first token taken is given back at once.',
   ),
   'block_ms?': blockMs,
+  'block_until_window_end?': blockToEnd,
   'forget_when_full?': flag(
     'The state is forgotten when the bucket would be full, counted in intervals from the last admitted request.',
   ),

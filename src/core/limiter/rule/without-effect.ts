@@ -54,6 +54,7 @@ const idle: { readonly [Name in Primitive]?: readonly Idle[] } = {
     beside('refused_restart_window', 'refused_backoff', 'block_ms'),
     beside('refused_backoff', 'block_ms'),
     without('local_block_ms', 'refused_rearm'),
+    beside('block_until_window_end', 'local_block_ms'),
     unless('align', ['epoch', 'construction'], 'phase_ms'),
   ],
   sliding_counter: [
@@ -67,7 +68,15 @@ const idle: { readonly [Name in Primitive]?: readonly Idle[] } = {
     beside('floor_prev', 'floor_total'),
   ],
   token_bucket: [
-    unless('refill', ['interval'], 'align', 'phase_ms', 'stale_tick_when_full', 'forget_when_full'),
+    unless(
+      'refill',
+      ['interval'],
+      'align',
+      'phase_ms',
+      'stale_tick_when_full',
+      'forget_when_full',
+      'block_until_window_end',
+    ),
     unless('refill', ['interval_trunc'], 'block_ms'),
     beside('refill interval_trunc', 'max_wait_ms', 'exact_float', 'state_ttl_from_last_admit_ms'),
     beside('refill interval', 'exact_float'),

@@ -16,6 +16,7 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
   'fixed window, all count': { primitive: 'fixed_window', params: { ...window, count_refused: true } },
   'fixed window with a block': { primitive: 'fixed_window', params: { ...window, count_refused: true, block_ms: 250 } },
   'fixed window, local block': { primitive: 'fixed_window', params: { ...window, local_block_ms: 60 } },
+  'fixed window, block to its end': { primitive: 'fixed_window', params: { ...window, align: 'epoch', block_until_window_end: true } },
   'fixed window, block that rearms': { primitive: 'fixed_window', params: { ...window, local_block_ms: 60, refused_rearm: true } },
   'fixed window, restarts': { primitive: 'fixed_window', params: { ...window, count_refused: true, refused_restart_window: true } },
   'fixed window, elastic': { primitive: 'fixed_window', params: { ...window, count_refused: true, every_hit_restarts_window: true } },
@@ -55,6 +56,10 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
   'token bucket by intervals of Upstash': {
     primitive: 'token_bucket',
     params: { ...bucket, refill: 'interval', align: 'first', forget_when_full: true },
+  },
+  'token bucket by intervals, block to their ends': {
+    primitive: 'token_bucket',
+    params: { ...bucket, refill: 'interval', align: 'first', block_until_window_end: true },
   },
   'token bucket of whole tokens': { primitive: 'token_bucket', params: { ...bucket, refill: 'interval_trunc' }, clock_resolution_ms: 1 },
   'token bucket of whole tokens with a block': {
