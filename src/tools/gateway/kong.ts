@@ -304,7 +304,10 @@ function keyOf(config: TreeEntry | undefined, hasConsumers: boolean, isOfSeveral
   const header = headerText(name);
   const isPath = ask.tested(ask.fieldText('path'), ask.equalTo(path));
   if (by === 'header')
-    return keyOfText(`header ${name}`, ask.choice([{ when: ask.isThere(header), text: header }], otherwise));
+    return keyOfText(
+      `header ${name}, else client address`,
+      ask.choice([{ when: ask.isThere(header), text: header }], otherwise),
+    );
   if (by === 'path')
     return keyOfText(
       `path ${path}, else client address`,
