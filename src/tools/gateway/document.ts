@@ -38,7 +38,8 @@ export function treeOf(
 }
 
 /** Envoy's JSON has `tokenBucket` for `token_bucket`. */
-const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const camel = (name: string) =>
+  name.includes('_') ? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) : name;
 
 /** Follows a path of names, through lists with one item. */
 export function at(entry: TreeEntry | undefined, ...names: readonly string[]): TreeEntry | undefined {
@@ -127,7 +128,14 @@ function tooDeepAt(text: string): number | undefined {
   return undefined;
 }
 
-export function documentsOf({ name: file, text }: Source, say: Say): TreeEntry[] {
+/** Comments of a JSON file, which YAML would take for names, become blanks. */
+const withoutComments = (text: string) =>
+  text.replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (one) =>
+    one.startsWith('"') ? one : one.replace(/[^\n]/g, ' '),
+  );
+
+export function documentsOf({ name: file, text: written }: Source, say: Say): TreeEntry[] {
+  const text = /\.jsonc?$/i.test(file) ? withoutComments(written) : written;
   const deep = tooDeepAt(text);
   if (deep !== undefined) {
     say(deep, 'it is too deep to be read');

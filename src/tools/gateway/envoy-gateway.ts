@@ -8,7 +8,7 @@ import { at, isGiven, listAt, numberAt, type TreeEntry, textAt } from './documen
 import { units } from './envoy-descriptors.js';
 import type { FoundLimits, Like } from './found.js';
 import { testOf } from './header-match.js';
-import { everyone, headerText, keyOfAll, type LimitKey, perClient, unknownKey } from './limit-key.js';
+import { everyone, headerText, keyOfAll, keyOfText, type LimitKey, perClient } from './limit-key.js';
 import { type PolicyTarget, readTargeted, targetPlace } from './policy-targets.js';
 import * as ask from './request-condition.js';
 
@@ -87,16 +87,20 @@ function selected(rule: TreeEntry, found: FoundLimits): Selected {
       const tests = many.map((one) => {
         const isDistinct = textAt(one, 'type') === 'Distinct';
         if (isDistinct)
-          keys.push(kind === 'sourceCIDR' ? perClient : unknownKey(`each ${textAt(one, 'name') ?? kind}`));
+          keys.push(kind === 'sourceCIDR' ? perClient : keyOfText(`each ${nameOf(one)}`, headerText(nameOf(one))));
         const held = conditionOf(kind, one, found);
         return textAt(one, 'invert') === 'true' ? ask.not(held) : held;
       });
-      asked.push(kind === 'methods' ? ask.oneHolds(...tests) : ask.allHold(...tests));
+      const isOpen = kind === 'methods' && many.length > 1 && many.some((one) => textAt(one, 'invert') === 'true');
+      if (isOpen) asked.push(ask.missing('what several methods ask of which some are inverted'));
+      else asked.push(kind === 'methods' ? ask.oneHolds(...tests) : ask.allHold(...tests));
     }
   const parts = keys.map(({ parts }) => parts);
   const key = keys.length === 0 ? everyone : keyOfAll(keys.map(({ text }) => text).join(', '), parts);
   return { key, when: ask.allHold(...asked) };
 }
+
+const nameOf = (header: TreeEntry) => textAt(header, 'name') ?? '';
 
 const HEADERS: Readonly<Record<string, string>> = { methods: ':method', path: ':path' };
 
@@ -109,7 +113,7 @@ function conditionOf(kind: string, one: TreeEntry, found: FoundLimits): ask.Requ
     }
     return ask.tested(ask.fieldText('client'), { is: 'within', ranges: [value] });
   }
-  const name = textAt(one, 'name') ?? '';
+  const name = nameOf(one);
   const header = HEADERS[kind] ?? (kind === 'headers' ? name : undefined);
   if (header === undefined && kind !== 'queryParams') return ask.missing(`what ${kind} asks`);
   const text = header === undefined ? ask.argumentText(name) : headerText(header);

@@ -92,7 +92,7 @@ export function sampleText(name: string, given: string): ask.RequestText {
 }
 
 function flagsOf(rest: string, fetch: string) {
-  const words = rest.split(/\s+/).filter((word) => word !== '');
+  const words = (rest.match(/(?:\\\s|\S)+/g) ?? []).map((word) => word.replace(/\\(\s)/g, '$1'));
   let match: Match | undefined;
   let [ignoresCase, isListed] = [false, false];
   while (words[0]?.startsWith('-') === true) {

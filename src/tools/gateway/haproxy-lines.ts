@@ -73,12 +73,17 @@ export function sectionsOf({ name: file, text }: Source): readonly ConfigSection
   return sections;
 }
 
+/** A blank within a word stays `\\ `: the words of a text are the same ones again. */
 function wordsOf(line: string): string[] {
   const words: string[] = [];
   for (const [token] of line.matchAll(/#.*|(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s#"'\\])+/g)) {
     if (token.startsWith('#')) break;
     words.push(
-      token.replace(/"((?:\\.|[^"\\])*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single!),
+      token.replace(
+        /"((?:\\.|[^"\\])*)"|'([^']*)'|\\(["'#\\])/g,
+        (_, double?: string, single?: string, sign?: string) =>
+          (double?.replace(/\\(["\\$])/g, '$1') ?? single ?? sign!).replace(/\s/g, '\\$&'),
+      ),
     );
   }
   return words;
@@ -104,18 +109,14 @@ export function tablesOf({ kind, name, lines }: ConfigSection): StickTable[] {
   });
 }
 
-/** Of the section, else of its defaults: those that it names, or the last ones before it. */
-export function timeoutOf(
-  section: ConfigSection,
-  sections: readonly ConfigSection[],
-  kind: string,
-): string | undefined {
-  const { from } = section;
-  const before = sections.slice(0, sections.indexOf(section));
-  const defaults = before.findLast((one) => one.kind === 'defaults' && (from === undefined || one.name === from));
-  const excerpts = sections.filter((one) => one.kind === '');
-  const places = [section, defaults, ...excerpts].flatMap((one) => one?.lines ?? []);
-  return places.find(({ text }) => text.startsWith(`timeout ${kind} `))?.words[2];
+/** Each section with the lines of its defaults before its own: those that it names, or the last ones before it. */
+export function withDefaults(sections: readonly ConfigSection[]): readonly ConfigSection[] {
+  return sections.flatMap((section, i) => {
+    const { kind, from, lines } = section;
+    const isDefault = (one: ConfigSection) => one.kind === 'defaults' && (from === undefined || one.name === from);
+    const above = /^(?:frontend|backend|listen)$/.test(kind) ? sections.slice(0, i).findLast(isDefault) : undefined;
+    return kind === 'defaults' ? [] : [{ ...section, lines: [...(above?.lines ?? []), ...lines] }];
+  });
 }
 
 /** Texts that a converter makes a number of. */

@@ -26,8 +26,8 @@ import {
   sectionsOf,
   TRACKS,
   tablesOf,
-  timeoutOf,
   trackedKey,
+  withDefaults,
 } from './haproxy-lines.js';
 import { READS, SectionConditions } from './haproxy-section.js';
 import { everyone, type LimitKey, perClient } from './limit-key.js';
@@ -48,7 +48,7 @@ const ACTS =
   /^(?:use_backend|use-server|(?:http|tcp)-(?:request|response|after-response)\s+(?!(?:add|set|del|replace)-header|capture|set-log-level|set-nice|set-priority|set-mark|set-tos|allow|accept|\w+\s+accept))/;
 
 export function readHaproxy(sources: readonly Source[], found: FoundLimits): void {
-  const sections = sources.flatMap(sectionsOf);
+  const sections = withDefaults(sources.flatMap(sectionsOf));
   const tables = sections.flatMap((section) => tablesOf(section));
   const used = new Set<string>();
   for (const section of sections) new SectionReader(section, sections, tables, used, found).read();
@@ -82,7 +82,9 @@ class SectionReader {
   }
 
   read(): void {
-    for (const line of this.section.lines) {
+    // Lines of defaults are read in the first section that has them.
+    const own = this.section.lines.filter((line) => this.#sectionsWith(line)[0] === this.section);
+    for (const line of this.section.kind === 'global' ? [] : own) {
       const [, variable, counter] = VARIABLE.exec(line.text) ?? [];
       if (variable !== undefined) {
         const table = this.#tableNamed(/table_\w+\(([^)]+)\)/.exec(line.text)?.[1]);
@@ -96,7 +98,7 @@ class SectionReader {
       else if (/^server(?:-template)?\s/.test(line.text)) this.#queue(line);
       else if (/^\.(?:if|elif|else)\b/.test(line.text))
         this.#refuse(line, `lines after ${line.text} are there only under a condition; here they are`);
-      else if (/^(?:rate-limit\s+sessions|default-server\s.*\bmaxconn)\b/.test(line.text))
+      else if (/^(?:rate-limit\s+sessions|bind\s.*\bmaxconn|maxconn|fullconn)\b/.test(line.text))
         this.#refuse(line, `${line.text} is not read`);
     }
   }
@@ -215,12 +217,12 @@ class SectionReader {
     this.found.limiter(line, {
       name: `${table.name || 'stick-table'} ${counter}`,
       defined: { file: table.file, line: table.line },
-      where: [placeOf(this.section), ...shown.hosts, ...shown.paths.map(({ value }) => value)]
+      where: [...this.#sectionsWith(line).map(placeOf), ...shown.hosts, ...shown.paths.map(({ value }) => value)]
         .filter((one) => one !== '')
         .join(', '),
       ...place,
       ...(!isSame && !isAlways(refuses) && { refuses }),
-      ...this.#reach(),
+      ...this.#reach(line),
       key: (isTracked ? track?.key : undefined) ?? perClient,
       counts: countedBy(counter),
       limit: like,
@@ -273,21 +275,22 @@ class SectionReader {
   }
 
   #tracksOf({ name }: StickTable): readonly ConfigLine[] {
-    return this.sections.flatMap((section) =>
+    const tracks = this.sections.flatMap((section) =>
       section.lines.filter(({ text }) => {
         const [whole, , , table] = TRACKS.exec(text) ?? [];
         return whole !== undefined && (table ?? section.name) === name;
       }),
     );
+    return [...new Set(tracks)];
   }
 
   /** A request passes one frontend and one backend; logs name neither. */
-  #reach(): Pick<FoundLimiter, 'reach'> {
+  #reach(line: ConfigLine): Pick<FoundLimiter, 'reach'> {
     const { kind, name } = this.section;
-    const limiting = this.sections.filter(
-      (one) => /^(?:frontend|listen)$/.test(one.kind) && one.lines.some(({ text }) => REFUSES.test(text)),
-    );
-    if (kind !== 'backend') return { reach: limiting.length > 1 ? 'unknown' : 'known' };
+    const fronts = this.sections.filter((one) => /^(?:frontend|listen)$/.test(one.kind));
+    const limiting = fronts.filter(({ lines }) => lines.some(({ text }) => REFUSES.test(text)));
+    const isOfAll = limiting.length < 2 || fronts.every(({ lines }) => lines.includes(line));
+    if (kind !== 'backend') return { reach: isOfAll ? 'known' : 'unknown' };
     const sending = this.#sending();
     return { reach: sending.length < 2 && sending.every((one) => sends(one, name)) ? 'known' : 'unknown' };
   }
@@ -305,8 +308,12 @@ class SectionReader {
     return new SectionConditions(front).goingTo(name);
   }
 
+  #sectionsWith(line: ConfigLine): readonly ConfigSection[] {
+    return this.sections.filter(({ lines }) => lines.includes(line));
+  }
+
   #conditionsOf(line: ConfigLine): SectionConditions {
-    const section = this.sections.find(({ lines }) => lines.includes(line)) ?? this.section;
+    const [section = this.section] = this.#sectionsWith(line);
     return section === this.section ? this.#conditions : new SectionConditions(section);
   }
 
@@ -315,14 +322,18 @@ class SectionReader {
   }
 
   #queue(server: ConfigLine): void {
-    const [, name = '', maxconn = '0'] = /^server\S*\s+(\S+)\s.*\bmaxconn\s+(\d+)/.exec(server.text) ?? [];
+    const { lines } = this.section;
+    const before = lines.filter(({ text }, i) => text.startsWith('default-server ') && i < lines.indexOf(server));
+    const settings = [...before, server].map(({ text }) => text).join(' ');
+    const [, maxconn = '0'] = /.*\bmaxconn\s+(\d+)/.exec(settings) ?? [];
     if (maxconn === '0') return;
-    const [, bound] = /\s(minconn|maxqueue)\s+[1-9]/.exec(server.text) ?? [];
+    const [, bound] = /\s(minconn|maxqueue)\s+[1-9]/.exec(settings) ?? [];
     if (bound !== undefined)
       this.#refuse(server, `${bound} is not read: the limit is maxconn and no queue is full here`);
-    const queue = ['queue', 'connect'].map((kind) => timeoutOf(this.section, this.sections, kind)).find(Boolean);
+    const timeout = (kind: string) => lines.findLast(({ text }) => text.startsWith(`timeout ${kind} `))?.words[2];
+    const queue = timeout('queue') ?? timeout('connect');
     this.found.limiter(server, {
-      name: `server ${name} maxconn`,
+      name: `server ${server.words[1]} maxconn`,
       where: placeOf(this.section),
       key: everyone,
       counts: 'concurrency',

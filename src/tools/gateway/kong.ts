@@ -8,8 +8,8 @@ import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, texts
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { annotatedCondition, kongCondition, weightOf } from './kong-route.js';
 import { filtersOf, pathOfRule, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
-import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
-import { isAlways, type ValueTest } from './request-condition.js';
+import { everyone, headerText, keyOfText, type LimitKey, perClient, unknownKey } from './limit-key.js';
+import * as ask from './request-condition.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
@@ -19,6 +19,8 @@ interface Bound extends Partial<Pick<FoundLimiter, 'hosts' | 'paths' | 'reach'>>
   readonly unused?: string | undefined;
   /** A consumer is known, and is the key unless the plugin names another. */
   readonly hasConsumers?: boolean;
+  /** Of several services. */
+  readonly isOfSeveral?: boolean;
 }
 
 export function readKong(roots: readonly TreeEntry[], found: FoundLimits): void {
@@ -82,7 +84,8 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
           ? `the ${scope} has no route`
           : undefined;
     const reach = isThere ? 'known' : 'unknown';
-    const bound = { where: scope, unused: isThere ? undefined : unused, hasConsumers, reach } as const;
+    const isOfSeveral = scope === 'global' && services.length > 1;
+    const bound = { where: scope, unused: isThere ? undefined : unused, hasConsumers, isOfSeveral, reach } as const;
     return { kind, scope, limiters: readPlugin(plugin, bound, found) };
   });
   const isPersonal = ({ scope }: { readonly scope: string }) => scope.startsWith('consumer');
@@ -116,12 +119,12 @@ function nameOf(one: TreeEntry | undefined): string | undefined {
 
 /** @param isOld before Kong 3 a path with other signs than those of paths is an expression */
 function reachOf(route: TreeEntry, isOld: boolean): Reach {
-  const paths = textsAt(route, 'paths').map((path): ValueTest => {
+  const paths = textsAt(route, 'paths').map((path): ask.ValueTest => {
     const expression = isOld && /[^\w.~/%-]/.test(path) ? path : /^~(.*)/s.exec(path)?.[1];
     return expression === undefined ? { is: 'prefix', value: path } : { is: 'matching', value: `^(?:${expression})` };
   });
   const when = kongCondition(route);
-  return { hosts: textsAt(route, 'hosts'), paths, ...(!isAlways(when) && { when }) };
+  return { hosts: textsAt(route, 'hosts'), paths, ...(!ask.isAlways(when) && { when }) };
 }
 
 /** An object applies if an annotation or a filter names it or a label makes it global; a plugin of a route replaces a global one of its kind. */
@@ -224,7 +227,7 @@ function placesOf(one: TreeEntry): Place[] {
 
 export function readPlugin(
   plugin: TreeEntry,
-  { unused, hasConsumers = false, ...bound }: Bound,
+  { unused, hasConsumers = false, isOfSeveral = false, ...bound }: Bound,
   found: FoundLimits,
   name = textAt(plugin, 'name') ?? 'rate-limiting',
 ): FoundLimiter[] {
@@ -238,7 +241,7 @@ export function readPlugin(
   if (isGiven(patches)) found.refuse(patches, 'a part of the plugin is in a secret, which is not read');
   const off =
     textAt(plugin, 'enabled') === 'false' || textAt(plugin, 'disabled') === 'true' ? 'it is not enabled' : unused;
-  const key = keyOf(config, hasConsumers);
+  const key = keyOf(config, hasConsumers, isOfSeveral);
   const protocols = textsAt(plugin, 'protocols');
   if (protocols.length > 0 && !protocols.some((one) => one.startsWith('http')))
     found.refuse(at(plugin, 'protocols')!, `only requests of ${protocols.join(', ')} count; here all do`);
@@ -287,13 +290,28 @@ function advanced(config: TreeEntry | undefined, found: FoundLimits): Windowed[]
   });
 }
 
-function keyOf(config: TreeEntry | undefined, hasConsumers: boolean): LimitKey {
+function keyOf(config: TreeEntry | undefined, hasConsumers: boolean, isOfSeveral: boolean): LimitKey {
   const compound = textsAt(config, 'compound_identifier');
   if (compound.length > 0) return unknownKey(compound.join(', '));
   const by = textAt(config, 'limit_by') ?? textAt(config, 'identifier') ?? 'consumer';
   if (by === 'ip') return perClient;
   if (hasConsumers && (by === 'consumer' || by === 'credential')) return unknownKey(by);
   if (by === 'consumer' || by === 'credential') return { text: `${by}, else client address`, parts: ['client'] };
-  if (by === 'service') return everyone;
-  return unknownKey(by === 'header' ? `header ${textAt(config, 'header_name')}` : by);
+  if (by === 'service' && !isOfSeveral) return everyone;
+  // Requests without it are counted by their address.
+  const [name = '', path = ''] = [textAt(config, 'header_name'), textAt(config, 'path')];
+  const otherwise = ask.fieldText('client');
+  const header = headerText(name);
+  const isPath = ask.tested(ask.fieldText('path'), ask.equalTo(path));
+  if (by === 'header')
+    return keyOfText(
+      `header ${name}, else client address`,
+      ask.choice([{ when: ask.isThere(header), text: header }], otherwise),
+    );
+  if (by === 'path')
+    return keyOfText(
+      `path ${path}, else client address`,
+      ask.choice([{ when: isPath, text: ask.literalText(path) }], otherwise),
+    );
+  return unknownKey(by);
 }

@@ -102,11 +102,10 @@ function prefixOf(text: string): ask.ValueTest[] {
 }
 
 export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): void {
-  const codeOf = (name: string) => {
-    const inSettings = (one: TreeEntry) => (textAt(one, 'kind') === 'ConfigMap' ? ['data'] : ['controller', 'config']);
-    const [given] = roots.flatMap((one) => at(one, ...inSettings(one), name) ?? []);
-    return numberAt(given) ?? 503;
-  };
+  const settings = roots.flatMap(
+    (one) => at(one, ...(textAt(one, 'kind') === 'ConfigMap' ? ['data'] : ['controller', 'config'])) ?? [],
+  );
+  const codeOf = (name: string) => numberAt(settings.flatMap((one) => at(one, name) ?? [])[0]) ?? 503;
   for (const [one, names] of roots.flatMap((root) => [...walk(root)])) {
     const [name = '', text] = [names.at(-1), String(one.value)];
     const isSnippet = /-snippet$|^value$/.test(name) && /\blimit_(?:req|conn)(?:_zone)?\s/.test(text);

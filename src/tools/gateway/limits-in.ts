@@ -151,7 +151,7 @@ function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
     if (MAY_LIMIT.test(source.text)) found.refuse({ file: source.name, line }, what);
   };
   const roots = documentsOf(source, refuse);
-  if (isRefused) refuseWords(source, 'the file was not read', found);
+  if (isRefused || roots.some(({ value }) => value !== undefined)) refuseWords(source, 'the file was not read', found);
   return roots;
 }
 

@@ -48,8 +48,9 @@ class ControllerLines {
     const hostOf = (one: TreeEntry | undefined) => textAt(one, 'host') ?? '_';
     const firstHost = (one: TreeEntry) => hostOf(listAt(one, 'spec', 'rules')[0]);
     const hosts = new Map<string, Directive[]>();
+    const masters = all.filter((one) => typeOf(one) === 'master');
     for (const ingress of all) {
-      const master = all.find((one) => typeOf(one) === 'master' && firstHost(one) === firstHost(ingress));
+      const master = masters.find((one) => firstHost(one) === firstHost(ingress));
       const above = typeOf(ingress) === 'minion' ? master : undefined;
       const given: Given = (field) => {
         const name = `limit-req-${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

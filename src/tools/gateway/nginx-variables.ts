@@ -89,7 +89,7 @@ export class NginxVariables {
         const when = mapped(source, row.text, rank(row.text));
         return { when, text: this.textOf(row.value, withCaptures(given, when), depth) };
       });
-    return choice(choices, this.textOf(defaultOf(rows), given, depth));
+    return ask.choice(choices, this.textOf(defaultOf(rows), given, depth));
   }
 
   /** The narrowest network first. Values are texts, even with a leading $. */
@@ -107,7 +107,7 @@ export class NginxVariables {
         when: ask.tested(source, { is: 'within', ranges: [text] }),
         text: ask.literalText(value),
       }));
-    return choice(choices, ask.literalText(defaultOf(rows)));
+    return ask.choice(choices, ask.literalText(defaultOf(rows)));
   }
 
   /** Of an `if`: `($request_method = POST)`. */
@@ -150,13 +150,6 @@ function withCaptures(given: SetVariables, condition: ask.RequestCondition): Set
   const named = [...test.value.matchAll(/\(\?P?<(\w+)>/g)].map(([, name]) => name!);
   const groups = [...'123456789', ...named];
   return new Map([...given, ...groups.map((group) => [group, { kind: 'captured', of, test, group }] as const)]);
-}
-
-function choice(
-  rows: readonly { when: ask.RequestCondition; text: ask.RequestText }[],
-  otherwise: ask.RequestText,
-): ask.RequestText {
-  return rows.length === 0 ? otherwise : { kind: 'choice', rows, otherwise };
 }
 
 function rowsOf(block: readonly Directive[]): { readonly text: string; readonly value: string }[] {
@@ -214,7 +207,7 @@ export function rewrittenBy(block: readonly Directive[], before: Rewritten, vari
       if (name === 'set') {
         const key = first.replace(/^\$\{?|\}$/g, '');
         const value = variables.textOf(text, withCaptures(given, inIf));
-        given.set(key, isIf ? choice([{ when: inIf, text: value }], given.get(key) ?? ask.literalText('')) : value);
+        given.set(key, isIf ? ask.choice([{ when: inIf, text: value }], given.get(key) ?? ask.literalText('')) : value);
       } else if (name === 'rewrite') {
         const matches = ask.tested(URI, { is: 'matching', value: first });
         const held = ask.allHold(inIf, matches);

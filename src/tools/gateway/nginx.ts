@@ -20,6 +20,8 @@ interface Zone {
   readonly at: Directive;
   readonly key: string;
   readonly rate: string | undefined;
+  /** NGINX Plus shares its counts among instances. */
+  readonly isShared: boolean;
 }
 
 interface Level {
@@ -143,7 +145,14 @@ class Configuration {
       );
     const zones = `${of} ${name}`;
     if (this.#zones.has(zones)) return this.#refuse(at, `nginx refuses the zone ${name}: it is defined twice`);
-    const zone: Zone = { name, of, at, key, rate: isRate ? `${pace}${unit}` : undefined };
+    const zone: Zone = {
+      name,
+      of,
+      at,
+      key,
+      rate: isRate ? `${pace}${unit}` : undefined,
+      isShared: others.includes('sync'),
+    };
     this.#zones.set(zones, zone);
   }
 
@@ -329,6 +338,7 @@ class Configuration {
       status: status === 444 ? undefined : status,
       isDryRun,
       counter: `nginx ${directive} ${zone.name}`,
+      ...(zone.isShared && { instances: 1 }),
     });
     this.#found.routed.add(limiter);
     return limiter;

@@ -89,6 +89,10 @@ export function joinedText(of: readonly RequestText[]): RequestText {
   return of.length === 1 ? of[0]! : { kind: 'joined', of };
 }
 
+export function choice(rows: readonly Choice[], otherwise: RequestText): RequestText {
+  return rows.length === 0 ? otherwise : { kind: 'choice', rows, otherwise };
+}
+
 export function tested(text: RequestText, test: TextTest): RequestCondition {
   return text.kind === 'missing' ? text : { kind: 'test', text, test };
 }

@@ -19,8 +19,9 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
   for (const some of [haproxy.filter((one) => !isPart(one)), ...haproxy.filter(isPart).map((one) => [one])])
     if (some.length > 0) readHaproxy(some, found);
   const plain = sources.filter((source) => !haproxy.includes(source));
+  const isNginx = plain.some(({ text }) => looksLikeNginx(text));
   const nginx = withIncluded(
-    plain.filter(({ text }) => looksLikeNginx(text)),
+    plain.filter(({ text }) => looksLikeNginx(text) || (isNginx && isNginxPart(text))),
     plain,
   );
   if (nginx.length > 0) readNginx(nginx, found);
@@ -32,6 +33,10 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
 function looksLikeNginx(text: string): boolean {
   return /^[^#\n]*\blimit_(?:(?:req|conn)(?:_zone)?|zone)\s+[^\s=:]/m.test(text) || /^[^#\n]*\bserver\s*\{/m.test(text);
 }
+
+/** Without a limit or a server: what decides of them in other files, and what includes those. */
+const isNginxPart = (text: string) =>
+  isMainFile(text) || /^[^#\n]*\b(?:limit_(?:req|conn)_\w+\s|(?:map|geo)\s[^{;]*\$\w+\s*\{)/m.test(text);
 
 /** What a file of nginx includes is a part of it, whatever it looks like. */
 function withIncluded(some: readonly Source[], all: readonly Source[]): readonly Source[] {

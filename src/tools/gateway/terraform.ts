@@ -124,16 +124,48 @@ function saySwitched(rule: TreeEntry, found: FoundLimits): void {
   if (given?.expression !== undefined) found.refuse(given, `it is enabled as ${given.expression} says; here it is`);
 }
 
-function readWebAcl({ name, body }: Resource, found: FoundLimits, sets: AddressSets): void {
+function readWebAcl(
+  { type, name, body }: Resource,
+  found: FoundLimits,
+  sets: AddressSets,
+  resources: readonly Resource[],
+): void {
   const isAllowing = (rule: TreeEntry) => isThere(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
+  const exemptBefore = (rule: TreeEntry, all: readonly TreeEntry[]) =>
+    endedBefore(rule, all, isAllowing, (one) => conditionOfStatement(at(one, 'statement'), sets));
   const rules = listAt(body, 'rule');
+  const isGroup = type === 'aws_wafv2_rule_group';
+  const acls = isGroup ? resources.filter((one) => one.type === 'aws_wafv2_web_acl') : [];
+  const users = acls.flatMap(({ body: acl }) => {
+    const all = listAt(acl, 'rule');
+    return all.filter((rule) => usesGroup(rule, name)).map((rule) => ({ rule, exempt: exemptBefore(rule, all) }));
+  });
+  const exemptAbove = users.length === 1 ? users[0]!.exempt : ALWAYS;
   const json = at(body, 'rule_json');
   if (isGiven(json)) found.refuse(json, 'the rules in rule_json are not read');
   for (const rule of rules) {
     const statement = at(rule, 'statement', 'rate_based_statement');
-    const exempt = endedBefore(rule, rules, isAllowing, (one) => conditionOfStatement(at(one, 'statement'), sets));
-    if (isGiven(statement)) readRateBased(statement, rule, { where: `web ACL ${name}`, exempt, sets }, found);
+    const exempt = allHold(exemptAbove, exemptBefore(rule, rules));
+    const isCounted = users.length > 0 && users.every((one) => isCountedBy(one.rule, textAt(rule, 'name')));
+    const where = `${isGroup ? 'rule group' : 'web ACL'} ${name}`;
+    if (isGiven(statement)) readRateBased(statement, rule, { where, exempt, sets, isCounted }, found);
   }
+}
+
+/** Whether a rule of an ACL names the rule group; a plan does not know its ARN yet. */
+function usesGroup(rule: TreeEntry, name: string): boolean {
+  const reference = at(rule, 'statement', 'rule_group_reference_statement');
+  const arn = at(reference, 'arn');
+  const text = arn?.expression ?? textAt(arn);
+  return isGiven(reference) && (text === undefined || text.includes(`aws_wafv2_rule_group.${name}.`));
+}
+
+/** Whether an ACL only counts what a rule of the group that it names refuses. */
+function isCountedBy(user: TreeEntry, name: string | undefined): boolean {
+  const reference = at(user, 'statement', 'rule_group_reference_statement');
+  const own = listAt(reference, 'rule_action_override').find((one) => textAt(one, 'name') === name);
+  const isExcluded = listAt(reference, 'excluded_rule').some((one) => textAt(one, 'name') === name);
+  return isExcluded || isThere(at(user, 'override_action', 'count')) || isThere(at(own, 'action_to_use', 'count'));
 }
 
 interface WebAcl {
@@ -141,12 +173,13 @@ interface WebAcl {
   /** Of requests that no rule allowed before. */
   readonly exempt: RequestCondition;
   readonly sets: AddressSets;
+  readonly isCounted?: boolean;
 }
 
 function readRateBased(
   statement: TreeEntry,
   rule: TreeEntry,
-  { where, exempt, sets }: WebAcl,
+  { where, exempt, sets, isCounted = false }: WebAcl,
   found: FoundLimits,
 ): void {
   const given = numbersAt(statement, found, 'limit', 'evaluation_window_sec?');
@@ -166,7 +199,7 @@ function readRateBased(
     key: type === 'CUSTOM_KEYS' ? keyOfCustom(listAt(statement, 'custom_key')) : keyNamed(AGGREGATES, type),
     limit: { like: 'aws-waf', ...given },
     status,
-    isDryRun: isCount,
+    isDryRun: isCount || isCounted,
   });
 }
 
@@ -286,16 +319,16 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
       continue;
     }
     const exempt = endedBefore(rule, rules, isAllowing, azureCondition);
-    const by = textAt(rule, 'group_rate_limit_by') ?? 'ClientAddr';
+    const [by, action] = [textAt(rule, 'group_rate_limit_by') ?? 'ClientAddr', textAt(rule, 'action')];
     found.limiter(rule, {
       name: textAt(rule, 'name') ?? 'rate limit',
       where: `firewall policy ${textAt(body, 'name') ?? name}`,
       ...reachFrom(allHold(azureCondition(rule), exempt)),
-      key: keyNamed({ None: [], ClientAddr: ['client'] }, by),
+      key: keyNamed({ None: [], ClientAddr: ['client'], ClientAddrXFFHeader: ['client'] }, by),
       limit: { like: 'azure-front-door', threshold: numbers.rate_limit_threshold, minutes },
-      status: numberAt(body, 'custom_block_response_status_code') ?? 403,
+      status: action === 'Redirect' ? 302 : (numberAt(body, 'custom_block_response_status_code') ?? 403),
       isDryRun:
-        textAt(rule, 'action') === 'Log' ||
+        /^(?:Log|Allow)$/.test(action ?? '') ||
         /^detection$/i.test(textAt(body, 'mode') ?? textAt(body, 'policy_settings', 'mode') ?? ''),
     });
   }
@@ -323,13 +356,9 @@ function readModule(module: TreeEntry, found: FoundLimits): void {
   const name = module.fields.get('')?.items[0]?.value ?? '';
   for (const [entry, names] of walk(module)) {
     const last = names.at(-1) ?? '';
-    if (at(entry, 'rate_based_statement') !== undefined && entry.items.length === 0)
-      readRateBased(
-        at(entry, 'rate_based_statement')!,
-        entry,
-        { where: `module ${name}`, exempt: ALWAYS, sets: new Map() },
-        found,
-      );
+    const statement = at(entry, 'rate_based_statement') ?? at(entry, 'statement', 'rate_based_statement');
+    if (statement !== undefined && last !== 'statement' && entry.items.length === 0)
+      readRateBased(statement, entry, { where: `module ${name}`, exempt: ALWAYS, sets: new Map() }, found);
     else if (
       /rate_?limit|rate_based_(?!statement$)/.test(last) &&
       isGiven(entry) &&

@@ -78,9 +78,10 @@ function argumentOf(text: string): ask.RequestCondition {
 }
 
 /** Of Traefik 2: `{sub:[a-z]+}.example`. */
-const isTemplate = (text: string) => /\{\w+(?::|\})/.test(text);
+export const TEMPLATE = /(\{[A-Za-z_]\w*(?::(?:[^{}]|\{[^{}]*\})*)?\})/;
+const isTemplate = (text: string) => TEMPLATE.test(text);
 
 function templateOf(text: string, any: string): string {
-  const parts = text.split(/(\{\w+(?::(?:[^{}]|\{[^{}]*\})*)?\})/);
+  const parts = text.split(TEMPLATE);
   return parts.map((part, i) => (i % 2 === 0 ? literal(part) : `(?:${/:(.*)\}$/.exec(part)?.[1] ?? any})`)).join('');
 }

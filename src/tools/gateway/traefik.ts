@@ -8,8 +8,8 @@ import { at, isGiven, isThere, listAt, numberAt, numbersAt, type TreeEntry, text
 import { durationOf } from './duration.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
 import { filtersOf, reachOfIngress, reachOfRoute } from './kubernetes.js';
-import { type LimitKey, perClient, unknownKey } from './limit-key.js';
-import { traefikReach } from './traefik-rule.js';
+import { headerText, keyOfText, type LimitKey, perClient } from './limit-key.js';
+import { TEMPLATE, traefikReach } from './traefik-rule.js';
 
 interface Middleware {
   readonly name: string;
@@ -41,7 +41,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
       for (const route of listAt(root, 'spec', 'routes'))
         routers.push({
           name: `${textAt(root, 'metadata', 'name')}, ${textAt(route, 'match')}`,
-          ...ruledBy(textAt(route, 'match'), route),
+          ...ruledBy(textAt(route, 'match'), route, found),
           entryPoints: namesIn(at(root, 'spec', 'entryPoints')),
           middlewares: namesIn(at(route, 'middlewares'), namespace),
         });
@@ -50,7 +50,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
       for (const [name, router] of at(root, 'http', 'routers')?.fields ?? [])
         routers.push({
           name,
-          ...ruledBy(textAt(router, 'rule'), router),
+          ...ruledBy(textAt(router, 'rule'), router, found),
           entryPoints: namesIn(at(router, 'entryPoints')),
           middlewares: namesIn(at(router, 'middlewares')),
         });
@@ -59,7 +59,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
           name: `entry point ${name}`,
           isEntryPoint: true,
           entryPoints: [name],
-          ...ruledBy(undefined, point),
+          ...ruledBy(undefined, point, found),
           middlewares: namesIn(at(point, 'http', 'middlewares')),
         });
     }
@@ -83,10 +83,12 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
 }
 
 /** By default a rule has the priority of its length. */
-const ruledBy = (rule: string | undefined, router: TreeEntry) => ({
-  reach: traefikReach(rule),
-  priority: numberAt(router, 'priority') ?? rule?.length ?? 0,
-});
+function ruledBy(rule: string | undefined, router: TreeEntry, found: FoundLimits) {
+  const template = TEMPLATE.exec(rule ?? '');
+  if (template !== null && isGiven(at(router, 'middlewares')) && textAt(router, 'ruleSyntax') !== 'v2')
+    found.refuse(router, `${template[0]} is read as a template of Traefik 2; Traefik 3 takes it as it is written`);
+  return { reach: traefikReach(rule), priority: numberAt(router, 'priority') ?? rule?.length ?? 0 };
+}
 
 /** An Ingress names middlewares in an annotation, an HTTPRoute in a filter of a rule. */
 function routersOf(root: TreeEntry): Router[] {
@@ -205,6 +207,10 @@ function readMiddleware(
   const { name, kind, config } = self;
   const limit = limitOf(kind, config, found);
   if (typeof limit === 'string') return found.refuse(config, limit) ?? new Map();
+  if (limit === undefined) {
+    found.unused(config, { name, what: `${name} limits nothing: its average is 0` });
+    return new Map();
+  }
   const key = keyOf(config, kind);
   if (at(config, 'sourceCriterion', 'ipStrategy', 'ipv6Subnet') !== undefined)
     found.refuse(config, 'ipv6Subnet is not read: the address of the client is the key here');
@@ -250,14 +256,14 @@ function isName(given: string, { name, namespace }: Middleware): boolean {
   return namespace === undefined ? own === name || own.endsWith(`-${name}`) : own === `${namespace}-${name}`;
 }
 
-function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits): Like | string {
+function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits): Like | string | undefined {
   const given = numbersAt(config, found, 'amount?', 'average?', 'burst?');
   if (given === undefined) return `${kind} has a limit that is not a number`;
   const { amount, average, burst } = given;
   if (kind === 'inFlightReq')
     return amount === undefined ? 'inFlightReq has no amount that is a number' : { like: 'in-flight', limit: amount };
   if (average === undefined) return 'rateLimit has no average that is a number';
-  if (average === 0) return 'an average of 0 limits nothing';
+  if (average === 0) return undefined;
   const period = at(config, 'period');
   const length = period && durationOf(textAt(period) ?? '', 's');
   if (period !== undefined && length === undefined) return `the period ${textAt(period)} is not a time`;
@@ -272,7 +278,7 @@ function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits
 function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
   const source = at(config, 'sourceCriterion');
   const header = textAt(source, 'requestHeaderName');
-  if (header !== undefined) return unknownKey(`header ${header}`);
+  if (header !== undefined) return keyOfText(`header ${header}`, headerText(header));
   if (textAt(source, 'requestHost') === 'true') return { text: 'host', parts: ['host'] };
   if (isThere(at(source, 'ipStrategy'))) return { text: 'forwarded address', parts: ['client'] };
   return kind === 'inFlightReq' ? { text: 'host', parts: ['host'] } : perClient;

@@ -2,6 +2,7 @@
 //
 //   nginx 5r/s burst=25 nodelay, each client      26 at once, 0.005 per ms, key client
 //   Prefix /api of a.example                      a.example, /api and what is below it
+import { literal } from './expression.js';
 import { bySpecificity, type FoundLimiter, type GatewayLimits, type LimitedRoute } from './found.js';
 import { covers, hostPaths, likeness } from './limit-pairs.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
@@ -33,6 +34,8 @@ export interface Dialect {
   /** Its name also says the format. */
   readonly file: string;
   readonly write: (routes: readonly WrittenRoute[], limits: readonly WrittenLimit[]) => string;
+  /** A host is a name or begins with `*.`, and is no expression. */
+  readonly hasPlainHosts?: boolean;
   /** Why it has no words for a limit; absent: it has some for all. */
   readonly lacks?: (limit: WrittenLimit) => string | undefined;
   /** Whether instances share the count of such a key; by default each has its own. */
@@ -55,12 +58,19 @@ export function writtenIn(dialect: Dialect, gateway: GatewayLimits, replicas: nu
     else limits.set(limiter, limit);
   }
   const routes: WrittenRoute[] = [];
-  for (const { hosts, paths, limiters } of rowsOf(gateway)) {
+  for (const { hosts: given, paths: tests, limiters } of rowsOf(gateway)) {
     const own = [...new Set(limiters)].flatMap((one) => limits.get(one) ?? []);
+    const [hosts, paths] = [given.flatMap(hostsOf), pathsOf(tests)];
     const name = uniqueName([hosts[0], paths[0]?.value].join(' '), routes);
-    routes.push({ name, hosts, paths: pathsOf(paths), limits: own });
+    const expression = hosts.find((host) => host.startsWith('~'));
+    if (expression !== undefined && dialect.hasPlainHosts === true)
+      left.push(...own.map((limit) => `${limit.name}, host ${expression}: a host is no expression there`));
+    // No request comes to what is behind a route for all paths.
+    else if (!routes.some((one) => one.paths.length === 0 && isOneList(one.hosts, hosts)))
+      routes.push({ name, hosts, paths, limits: own });
   }
-  return { text: dialect.write(routes, [...limits.values()]), left };
+  const used = [...limits.values()].filter((limit) => routes.some((one) => one.limits.includes(limit)));
+  return { text: dialect.write(routes, used), left };
 }
 
 function limitOf(limiter: FoundLimiter, name: string, { isShared }: Dialect, replicas: number): WrittenLimit | string {
@@ -82,10 +92,23 @@ function limitOf(limiter: FoundLimiter, name: string, { isShared }: Dialect, rep
   return { name, atOnce: share(atOnce), held: share(held), perMs, key, status, exempt };
 }
 
+const KEYS: Readonly<Record<string, string>> = {
+  '': 'all',
+  client: 'client',
+  agent: 'header user-agent',
+  referer: 'header referer',
+};
+
 function keyOf({ key: { parts, value, text, lacks } }: FoundLimiter): string | undefined {
   const [, header] = /^(?:header |each |the header )(\S+)$/.exec(lacks ?? text) ?? [];
   if (parts === undefined || value !== undefined) return header && `header ${header}`;
-  return parts.length === 0 ? 'all' : parts.join() === 'client' ? 'client' : undefined;
+  return KEYS[parts.join()];
+}
+
+/** `.example` is it and what is below it, `www.*` begins so. */
+function hostsOf(host: string): string[] {
+  if (host.startsWith('.')) return [host.slice(1), `*${host}`];
+  return host.endsWith('*') && !host.startsWith('~') ? [`~^${literal(host.slice(0, -1))}`] : [host];
 }
 
 /** The limits of each host and path, with those of formats that know no routes; of others only what a limit would else cover. */
@@ -119,6 +142,7 @@ const isOneList = (some: readonly unknown[], others: readonly unknown[]) =>
 /** `/api` and `/api/…` are one path, and what is below it. */
 function pathsOf(tests: readonly ValueTest[]): WrittenRoute['paths'] {
   const has = (is: string, value: string) => tests.some((one) => one.is === is && one.value === value);
+  if (has('prefix', '/')) return [];
   return tests.flatMap(({ is, ...test }): WrittenRoute['paths'] => {
     if (is === 'prefix' && has('equal', test.value.slice(0, -1)) && test.value.endsWith('/')) return [];
     if (is === 'equal' && has('prefix', `${test.value}/`)) return [{ is: 'below', ...test }];

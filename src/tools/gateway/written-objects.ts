@@ -28,7 +28,11 @@ const headerIn = (key: string) => (key.startsWith('header ') ? key.slice('header
 
 function ruleOf({ hosts, paths }: WrittenRoute): string {
   const host = hosts.map((one) =>
-    one.includes('*') ? `HostRegexp(\`^${literal(one).replaceAll('\\*', '[^.]+')}$\`)` : `Host(\`${one}\`)`,
+    one.startsWith('~')
+      ? `HostRegexp(\`${one.slice(1)}\`)`
+      : one.startsWith('*')
+        ? `HostRegexp(\`^[^.]+${literal(one.slice(1))}$\`)`
+        : `Host(\`${one}\`)`,
   );
   const path = paths.map(({ is, value, ignoresCase }) => {
     if (is === 'matching') return `PathRegexp(\`${ignoresCase ? '(?i)' : ''}${value}\`)`;
@@ -132,6 +136,7 @@ const isOfService = (key: string) => key !== 'all';
 
 export const envoyGateway: Dialect = {
   file: 'envoy-gateway.yaml',
+  hasPlainHosts: true,
   lacks: notInEnvoy,
   isShared: isOfService,
   write(routes) {
@@ -155,6 +160,7 @@ export const envoyGateway: Dialect = {
 
 export const kgateway: Dialect = {
   file: 'kgateway.yaml',
+  hasPlainHosts: true,
   lacks: notInEnvoy,
   isShared: isOfService,
   write(routes, limits) {

@@ -30,9 +30,11 @@ function uses({ name, atOnce, held, perMs, status }: WrittenLimit): string[] {
   return [`limit_req zone=${name}${burst};`, `limit_req_status ${status};`];
 }
 
+const quoted = (text: string) => (/[\s;{}"'#]/.test(text) ? `"${text.replace(/\\?"/g, '\\"')}"` : text);
+
 function locationsOf({ is, value, ignoresCase }: Path): string[] {
-  if (is === 'matching') return [`~${ignoresCase ? '*' : ''} "${value}"`];
-  return is === 'prefix' ? [value] : [`= ${value}`, ...(is === 'below' ? [`${value}/`] : [])];
+  if (is === 'matching') return [`~${ignoresCase ? '*' : ''} ${quoted(value)}`];
+  return is === 'prefix' ? [quoted(value)] : [`= ${quoted(value)}`, ...(is === 'below' ? [quoted(`${value}/`)] : [])];
 }
 
 const location = (path: string, limits: readonly WrittenLimit[]) => [
@@ -64,7 +66,7 @@ export const nginx: Dialect = {
       'upstream YOUR_SERVICE { server 127.0.0.1:8080; }',
       ...limits.flatMap(zone),
       ...[...new Set(routes.flatMap((route) => route.hosts))].flatMap((host) =>
-        server(['listen 80', `server_name ${host}`], ofHost(host)),
+        server(['listen 80', `server_name ${quoted(host)}`], ofHost(host)),
       ),
       ...server(['listen 80 default_server', ...(others.length > 0 ? [] : ['return 404'])], others),
     ];
@@ -78,10 +80,18 @@ function sampleOf(key: string): readonly [type: string, sample: string] {
   return key === 'all' ? ['integer', 'int(1)'] : ['string len 128', `req.hdr(${key.slice('header '.length)})`];
 }
 
-function aclsOf({ is, value, ignoresCase }: Path): string[] {
+const word = (text: string) => (/[\s"'#]/.test(text) ? `"${text.replace(/["\\$]/g, '\\$&')}"` : text);
+
+function hostAcl(host: string): string {
+  if (host.startsWith('~')) return `-m reg ${word(host.slice(1))}`;
+  return host.startsWith('*') ? `-m end ${host.slice(1)}` : host;
+}
+
+function aclsOf({ is, value: text, ignoresCase }: Path): string[] {
+  const value = word(text);
   const flag = ignoresCase ? ' -i' : '';
   if (is === 'matching' || is === 'prefix') return [`path_${is === 'prefix' ? 'beg' : 'reg'}${flag} ${value}`];
-  return [`path${flag} ${value}`, ...(is === 'below' ? [`path_beg${flag} ${value}/`] : [])];
+  return [`path${flag} ${value}`, ...(is === 'below' ? [`path_beg${flag} ${word(`${text}/`)}`] : [])];
 }
 
 const ifAny = (terms: readonly string[]) => (terms.length === 0 ? '' : ` if ${terms.join(' ')}`);
@@ -113,7 +123,7 @@ export const haproxy: Dialect = {
   write(routes, limits) {
     const slots = Math.max(0, ...routes.map((route) => route.limits.length));
     const front = routes.flatMap(({ name, hosts, paths }) => {
-      const host = hosts.map((one) => `req.hdr(host) -i ${one.includes('*') ? `-m end ${one.slice(1)}` : one}`);
+      const host = hosts.map((one) => `req.hdr(host) -i ${hostAcl(one)}`);
       const acls = [
         ['host', host],
         ['path', paths.flatMap(aclsOf)],

@@ -164,6 +164,36 @@ describe('lines for another product', () => {
     expect(fresh.limiters.map(({ limit }) => limit)).toEqual(expected);
   });
 
+  const odd = `limit_req_zone $binary_remote_addr zone=a:1m rate=10r/s;
+server {
+  server_name .a.example www.* ~^x{2}[.];
+  location "/it's a" { limit_req zone=a burst=5 nodelay; }
+  location ~ '^/v\\d{1,2}/"(foo|bar)$' { limit_req zone=a burst=7 nodelay; }
+}
+server { server_name b.example; location / { limit_req zone=a burst=9 nodelay; } }`;
+
+  it.each(['nginx', 'haproxy', 'traefik'])('what is written for %s has the same hosts and paths', async (as) => {
+    const old = limitersIn(odd, 'nginx.conf');
+    const { limits: fresh, left } = await moveTo(as, old, 1, none);
+    const hosts = ['a.example', 'x.a.example', 'www.test', 'xx.test', 'x.test', 'b.example'];
+    const asked = hosts.flatMap((host) =>
+      ["/it's a/b", '/its', '/v12/"foo', '/v123/"foo'].map((path) => ({ host, path })),
+    );
+    const bursts = [old, fresh].map((side) =>
+      asked.map((one) => side.appliesTo(one).map((met) => admittedAtOnce(met).atOnce)),
+    );
+    expect(bursts[1]).toEqual(bursts[0]);
+    expect([left, fresh.notUnderstood]).toEqual([[], []]);
+  });
+
+  it('a header that logs show stays a key', async () => {
+    const old = limitersIn(traefik(['average: 5, sourceCriterion: { requestHeaderName: User-Agent }']), 'old.yaml');
+    const keys = targets.map(async (as) =>
+      (await moveTo(as, old, 1, none)).limits.limiters.map(({ key }) => key.parts),
+    );
+    expect(await Promise.all(keys)).toEqual(targets.map(() => [['agent']]));
+  });
+
   it.each(['nginx', 'haproxy', 'traefik'])('what is written for %s exempts the same networks', async (as) => {
     const old = limitersIn(
       ingress(`${RPS}, nginx.ingress.kubernetes.io/limit-whitelist: "10.0.0.0/8,192.0.2.7"`),
@@ -203,6 +233,7 @@ describe('lines for another product', () => {
       traefik(['average: 5'], 'Method(`POST`) && PathPrefix(`/`)'),
       'it depends on a condition: method is POST',
     ],
+    ['kgateway', traefik(['average: 5'], 'HostRegexp(`^x`)'), 'host ~^x: a host is no expression there'],
   ])('what %s has no words for is said', async (as, old, why) => {
     const { left, limits: fresh } = await moveTo(as, limitersIn(old, 'old.yaml'), 1, none);
     expect(left).toEqual([expect.stringContaining(why)]);
