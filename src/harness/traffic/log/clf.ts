@@ -8,7 +8,7 @@
 // Nearly every line is plain and is parsed from its bytes; the others by regular expressions.
 import { isIP } from 'node:net';
 import { addressOf } from './address.js';
-import { isRequestLine, isStatus, nearlyAll } from './custom-layout.js';
+import { isGarbage, isRequestLine, isStatus, nearlyAll } from './custom-layout.js';
 import { readClf, readDate } from './instant.js';
 import { type Cutter, type Field, fieldsWhere, type Layout, type Recognise, type Slots, slotsOf } from './layout.js';
 import type { Warning } from './log-options.js';
@@ -55,16 +55,18 @@ function fieldsIn(lines: readonly Buffer[], format: 'common' | 'combined') {
   const found: boolean[][] = [];
   const sizes: string[] = [];
   let requests = 0;
+  let others = 0;
   for (const line of lines) {
     for (const field of fields) field.clear();
     if (cutter.cut(line, 0, line.length) !== undefined) continue;
     found.push(fields.map((field, i) => isFound(names[i]!, field)));
     sizes.push(fields[2]!.text());
     if (isRequestLine(fields[0]!.text())) requests++;
+    else if (!isGarbage(fields[0]!.text())) others++;
   }
   const isMissing = (name: string, i: number) =>
     !nearlyAll(found, (row) => row[i]!) ||
-    (name === 'request' && requests * 2 <= found.length) ||
+    (name === 'request' && requests <= others && others > 0) ||
     (name === 'bytes' && isSecondStatus(sizes));
   return { found, missing: names.filter(isMissing) };
 }
@@ -192,7 +194,9 @@ class ClfCutter implements Cutter {
 
 function quoteEnd(bytes: Buffer, from: number, to: number): number {
   let at = from;
-  while (at < to && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  // Some servers do not escape a quote: one within a field is followed by more of it.
+  while (at < to && (bytes[at] !== QUOTE || (at + 1 < to && bytes[at + 1]! > SPACE)))
+    at += bytes[at] === BACKSLASH ? 2 : 1;
   return Math.min(at, to);
 }
 

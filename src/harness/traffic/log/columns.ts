@@ -18,7 +18,7 @@ import {
   singleNames,
   timeNames,
 } from './column-names.js';
-import { readDate, type TimeStyle } from './instant.js';
+import { readDate, TimeReader, type TimeStyle } from './instant.js';
 import { printable } from './intake.js';
 import { type Layout, mostly, type Role, valuesOf } from './layout.js';
 import type { Condition, FieldOptions, Warning } from './log-options.js';
@@ -193,8 +193,10 @@ function choiceOf(
   warnings: Warning[],
 ): TimeChoice {
   const [name = '', clock] = names;
-  const { nowMs, timeUnit } = options;
+  const { timeUnit } = options;
   const values = valuesOf(layout, name).map((value) => value.trim());
+  // Dates without a year are of the latest leap year if there is a 29th of February.
+  const nowMs = values.some((value) => LEAP_DAY.test(value)) ? lastLeapDay(options.nowMs) : options.nowMs;
   const isDates = clock !== undefined || mostly(values, isDate);
   if (!isDates && mostly(values, (value) => YEAR_LAST.test(value))) throw noDates(layout, name, values[0]!, path);
   const unit = timeUnit ?? unitOf(values, name) ?? (isDates ? 's' : undefined);
@@ -214,6 +216,14 @@ function choiceOf(
     from: layout.known?.time === name && layout.known.timeFrom !== undefined ? layout.known.timeFrom : plain,
     unit: isDates ? 'date' : unit,
   };
+}
+
+const LEAP_DAY = /^Feb 29 [\d:.]+$/;
+
+function lastLeapDay(nowMs: number | undefined): number {
+  const reader = new TimeReader({ unit: 's', mayMix: false, nowMs });
+  const day = Buffer.from('Feb 29 00:00:00');
+  return reader.read(day, 0, day.length);
 }
 
 const YEAR_LAST = /^\d{1,2}([/.-])\d{1,2}\1\d{4}\b/;

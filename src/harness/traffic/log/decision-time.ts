@@ -4,6 +4,7 @@ const unitsMs: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, n
 /** Units of fields whose names do not state them: nginx, and loggers for Node.js. */
 const knownUnits: Readonly<Record<string, string>> = {
   request_time: 's',
+  reqtime: 's',
   upstream_response_time: 's',
   responseTime: 'ms',
 };

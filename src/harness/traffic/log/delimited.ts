@@ -32,8 +32,7 @@ export const namedTable: Recognise = ({ bytes, options }) => {
   const table = tableIn(bytes);
   const layout = tableLayout(undefined, table);
   const times = timeFieldsIn(layout, options.timeColumn) ?? datedIn(layout);
-  // A date is not a name: then the first row is data.
-  if (times.length === 0 || times.some((name) => isFullDate(name, false))) return undefined;
+  if (times.length === 0) return undefined;
   const warning = checkWidth(table);
   return warning === undefined ? layout : { ...layout, known: { warning } };
 };
@@ -144,9 +143,10 @@ function tableIn(head: Buffer): Table {
   return best;
 }
 
-/** None where text follows a quote, as in JSON after a prefix. */
+/** None where text follows a quote, as in JSON after a prefix. A date is not a name: then the first row is data. */
 function headerOf({ bytes, cells }: Row, delimiter: string): readonly string[] {
-  return new RowScanner(delimiter).scan(bytes, 0, bytes.length) === 'broken' ? [] : cells;
+  const isBroken = new RowScanner(delimiter).scan(bytes, 0, bytes.length) === 'broken';
+  return isBroken || cells.some((cell) => isFullDate(cell, true)) ? [] : cells;
 }
 
 /** After a delimiter too many, values have the name before their own: harmless only within text in the last columns. */

@@ -3,11 +3,13 @@
 //   Feb  6 12:14:14 web1 nginx[14389]: 192.0.2.1 - - [06/Feb/2009:12:14:14 +0000] "GET / HTTP/1.1" 200 12
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|
 
-import { isObject, textIn } from './json.js';
+import { timeFieldsIn } from './columns.js';
+import { ZONE_NAMES } from './instant.js';
+import { textIn } from './json.js';
 import { Field, fieldsWhere, type Layout, mostly } from './layout.js';
 import { everyLine, messageCutter } from './pattern.js';
 
-const ISO = '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:Z|UTC|[+-]\\d\\d:?\\d\\d))?';
+const ISO = `\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?`;
 const BSD = '[A-Z][a-z]{2} [ \\d]\\d (?:\\d{4} )?\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?';
 const COLOUR = '(?:\\x1b\\[[\\d;]*m)*';
 const RFC_5424_DATA = '(?:-|(?:\\[(?:[^\\]"\\\\]|"(?:[^"\\\\]|\\\\.)*"|\\\\.)*\\])+)';
@@ -115,25 +117,22 @@ export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
   };
 }
 
-/** Fields of a collector's objects that hold the line: docker's json-file, journalctl -o json, logcli and Loki, OpenTelemetry. */
-const lineFields = ['log', 'MESSAGE', 'line', 'body'];
+/** Fields of a collector's objects that hold the line: docker's json-file, journald, Loki, OpenTelemetry, Filebeat and others, GCP, Graylog, Splunk. */
+export const lineFields = 'log MESSAGE line body message textPayload short_message _raw result._raw'.split(' ');
 
-export function linesInJson(
-  lines: readonly Buffer[],
-): { readonly field: string; readonly inner: Buffer[] } | undefined {
-  const objects = lines.filter(isObject);
-  for (const field of lineFields) {
-    const texts = objects.map((line) => textIn(line, field)?.trimEnd() ?? '').filter((text) => text !== '');
-    if (texts.length * 2 > objects.length) return { field, inner: texts.map((text) => Buffer.from(text)) };
-  }
-  return undefined;
+/** Empty unless most objects have a line. */
+export function linesIn(objects: readonly Buffer[], field: string): Buffer[] {
+  const texts = objects.map((line) => textIn(line, field)?.trimEnd() ?? '').filter((text) => text !== '');
+  return texts.length * 2 > objects.length ? texts.map((text) => Buffer.from(text)) : [];
 }
 
+/** What the collector adds may be named like a field of a request, as its host: it is listed only if a time is missing within. */
 export function jsonEnveloped(objects: Layout, field: string, inner: Layout): Layout {
+  const isWhole = timeFieldsIn(inner, undefined) !== undefined;
   return {
     ...inner,
     envelope: objects.format === 'ndjson' ? 'json' : objects.format,
-    names: [...inner.names, ...objects.names.filter((name) => !inner.names.includes(name))],
+    names: isWhole ? inner.names : [...inner.names, ...objects.names.filter((name) => !inner.names.includes(name))],
     lines: objects.lines,
     cutter: (fields) => {
       const isInner = (name: string) => inner.names.includes(name);

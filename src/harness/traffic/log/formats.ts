@@ -5,7 +5,7 @@ import { chosenTable, directives, gatling, tableOf, tableWith } from './delimite
 import { envelopeAlone } from './envelope.js';
 import { isObject, jsonLayout, textIn } from './json.js';
 import { type FormatFacts, type KnownFields, type Layout, type LogHead, mostly, type Recognise } from './layout.js';
-import { amongOthers, logfmt, template, timedLines } from './pattern.js';
+import { amongOthers, logfmt, ltsv, template, timedLines } from './pattern.js';
 
 export interface Format extends FormatFacts {
   readonly open: Recognise;
@@ -26,11 +26,11 @@ export interface Format extends FormatFacts {
  */
 const wordFormats = `
 alb          end    us  AWS Application Load Balancer
-  $type $time $elb $client $target $request_processing $target_time $response_processing $status $target_status $received $sent "$request" "$user_agent"
+  $type $time $elb $client $target $request_processing_time $target_processing_time $response_processing_time $status $target_status $received $sent "$request" "$user_agent"
 nlb          end    s   AWS Network Load Balancer, TLS
   tls $version $time $elb $listener $client $target $connection_ms $handshake_ms $received $sent
 elb          start  us  AWS Classic Load Balancer
-  $time $elb $client $backend $request_processing $backend_time $response_processing $status $backend_status $received $sent "$request"
+  $time $elb $client $backend $request_processing_time $backend_processing_time $response_processing_time $status $backend_status $received $sent "$request"
 s3           start  s   AWS S3 server access log
   $owner $bucket [$time] $client $user $request_id $operation $key "$request" $status $error $bytes
 istio        start  ms  Istio
@@ -63,9 +63,9 @@ php          end    s   PHP's built-in server
 
 const wordsKnown: Readonly<Record<string, KnownFields>> = {
   envoy: { fields: { client: 'forwarded' }, clientFrom: 'the first forwarded address' },
-  haproxy: { clientHasPort: true },
-  'haproxy-tcp': { clientHasPort: true },
-  php: { clientHasPort: true },
+  ...Object.fromEntries(
+    ['alb', 'nlb', 'elb', 'haproxy', 'haproxy-tcp', 'php'].map((name) => [name, { clientHasPort: true }]),
+  ),
 };
 
 /** JSON objects on lines or in an array: the member for each role; of several times, the first one present. */
@@ -87,7 +87,7 @@ traefik           start  us   Traefik, JSON
 kong              start  ms   Kong
   time=started_at client=client_ip method=request.method path=request.uri status=response.status duration=latencies.request host=request.headers.host
 caddy             end    us   Caddy
-  time=ts client=request.remote_ip method=request.method path=request.uri status=status duration=duration
+  time=ts client=request.remote_ip client=request.client_ip method=request.method path=request.uri status=status duration=duration
 `;
 
 const row = (name: string, moment: Format['moment'], precision: string, writer: string, open: Recognise): Format => ({
@@ -193,6 +193,7 @@ export const headedFormats: readonly Format[] = [
   row('zeek', 'start', 'us', 'Zeek', directives('zeek', 'fields\t')),
   row('k6-csv', 'end', 's', 'k6 --out csv', k6Csv),
   row('locust', 'end', 's', 'Locust, stats history', locust),
+  row('ltsv', 'any', 'any', 'labels and values with tabs (LTSV)', ltsv),
 ];
 
 const looseFormats: readonly Format[] = [

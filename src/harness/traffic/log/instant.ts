@@ -12,7 +12,14 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 const CLOCK = '(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?(?:\\s*([ap]m))?';
-const ZONE = '(?:\\s*(z|utc|gmt|[+-]\\d\\d(?::?\\d\\d)?))?';
+/** Hours ahead of UTC. EST and the like are American, as in RFC 2822; IST and others that several zones share are not read. */
+const zoneHours = new Map(
+  'Z=0 UTC=0 GMT=0 WET=0 WEST=1 BST=1 CET=1 CEST=2 EET=2 EEST=3 MSK=3 SGT=8 JST=9 AEST=10 AEDT=11 NZST=12 NZDT=13 EST=-5 EDT=-4 CST=-6 CDT=-5 MST=-7 MDT=-6 PST=-8 PDT=-7'
+    .split(' ')
+    .map((zone) => zone.split('=') as [string, string]),
+);
+export const ZONE_NAMES = [...zoneHours.keys()].join('|');
+const ZONE = `(?:\\s*(${ZONE_NAMES}|[+-]\\d\\d(?::?\\d\\d)?))?`;
 const WEEKDAY = '(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\\s+)?';
 const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?';
 
@@ -27,7 +34,7 @@ const COMPACT = new RegExp(
 );
 const DAY_NAMED = new RegExp(`^${WEEKDAY}(\\d{1,2})[\\s/-]${MONTH}[\\s/-](\\d{4}),?[\\s:]\\s*${CLOCK}${ZONE}$`, 'i');
 const MONTH_NAMED = new RegExp(
-  `^${WEEKDAY}${MONTH}\\s+(\\d{1,2})(?:(?:,\\s*|\\s+)(\\d{4}))?,?\\s+(?:@\\s+)?${CLOCK}${ZONE}(?:\\s+(?:[a-z]{3,4}\\s+)?(\\d{4}))?$`,
+  `^${WEEKDAY}${MONTH}\\s+(\\d{1,2})(?:(?:,\\s*|\\s+)(\\d{4}))?,?\\s+(?:@\\s+)?${CLOCK}${ZONE}(?:\\s+(\\d{4}))?$`,
   'i',
 );
 
@@ -73,7 +80,7 @@ function msOf(year: number, month: number, day: number, clock: readonly (string 
 
 function zoneMinutes(zone: string): number {
   const [, sign, hours = '', minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
-  if (sign === undefined) return 0;
+  if (sign === undefined) return 60 * Number(zoneHours.get(zone.toUpperCase()) ?? 0);
   const ahead = Number(hours) < 24 && Number(minutes) < 60 ? Number(hours) * 60 + Number(minutes) : Number.NaN;
   return sign === '-' ? -ahead : ahead;
 }

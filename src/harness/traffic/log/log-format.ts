@@ -20,7 +20,7 @@ const apacheNames = names(
 
 /** Directives with an argument: `%{User-Agent}i` is a header, `%{name}C` a cookie. */
 const headerNames = names('referer=referer user-agent=user_agent x-forwarded-for=forwarded host=host');
-const argumentNames = names('o=sent e=env n=note C=cookie T=duration');
+const argumentNames = names('o=sent e=env n=note C=cookie T=duration a=peer x=x');
 
 export function isLogFormat(text: string): boolean {
   return /[$%]/.test(text);
@@ -79,8 +79,12 @@ function fromNginx(format: string): string {
 /** `%t`, `%>s`, `%{Referer}i`, `%{%Y-%m-%d}t`, `%!200,304{User-agent}i`. */
 const DIRECTIVE = /%(?:!?[\d,]+)?[<>]?(?:\{([^}]*)\})?(\^?[a-zA-Z%]{1,2}?)/g;
 
+/** Parts of one time: `%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t`. */
+const TIME_PARTS =
+  /(%[<>]?\{(?:[^}]*%[^}]*|(?:begin:|end:)?sec)\}t)(?:[.,:T ]%[<>]?\{(?:[^}]*%[^}]*|(?:begin:|end:)?[mu]sec_frac)\}t)+/g;
+
 function fromApache(format: string): string {
-  return format.replace(DIRECTIVE, (whole, argument: string | undefined, letter: string) => {
+  return format.replace(TIME_PARTS, '$1').replace(DIRECTIVE, (whole, argument: string | undefined, letter: string) => {
     if (letter === '%') return '%';
     if (letter === 't') return argument === undefined ? `[${named('time')}]` : named('time');
     const plain = argument?.toLowerCase().replace(/\W/g, '_');

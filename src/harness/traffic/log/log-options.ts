@@ -46,7 +46,7 @@ export const logFormats = [
     'gcp',
     'azure-front-door',
   ],
-  ...['azure-gateway', 'cloudflare', 'traefik', 'kong', 'caddy', 'ndjson', 'w3c', 'zeek', 'k6-csv', 'locust'],
+  ...['azure-gateway', 'cloudflare', 'traefik', 'kong', 'caddy', 'ndjson', 'w3c', 'zeek', 'k6-csv', 'locust', 'ltsv'],
   ...['csv', 'tsv', 'logfmt', 'syslog', 'lines', 'counts', 'har', 'json'],
 ] as const;
 

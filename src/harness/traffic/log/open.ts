@@ -2,7 +2,8 @@
 import { nearest } from '../../../core/schema/did-you-mean.js';
 import { Failure } from '../../../core/schema/failure.js';
 import { addressAndTime, plainClf } from './clf.js';
-import { type Columns, chooseColumns, columnWords, timeFieldsIn } from './columns.js';
+import { roleNames } from './column-names.js';
+import { type Columns, chooseColumns, columnWords, timeFieldsIn, usualIn } from './columns.js';
 import { counts } from './counts.js';
 import { customLayout, isCustom, NEARLY_ALL } from './custom-layout.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
@@ -13,7 +14,8 @@ import {
   enveloped,
   envelopesOf,
   jsonEnveloped,
-  linesInJson,
+  lineFields,
+  linesIn,
   without,
 } from './envelope.js';
 import {
@@ -211,10 +213,15 @@ function jsonLines({ lines, options }: LogHead): Layout | undefined {
   return found.format === 'ndjson' ? withLines(found, options) : found;
 }
 
+/** Objects with a method are requests themselves. */
 function withLines(objects: Layout, options: LogOptions): Layout {
-  const within = linesInJson(objects.lines);
-  const inner = within && wrappedFormat(headOf(within.inner, options));
-  return inner === undefined ? objects : jsonEnveloped(objects, within!.field, inner);
+  if (usualIn(objects.names, roleNames.method) !== undefined) return objects;
+  for (const field of lineFields) {
+    const lines = linesIn(objects.lines, field);
+    const inner = lines.length === 0 ? undefined : wrappedFormat(headOf(lines, options));
+    if (inner !== undefined) return jsonEnveloped(objects, field, inner);
+  }
+  return objects;
 }
 
 function documentLayout({ name }: DocumentKind, records: readonly Buffer[], options: LogOptions): Layout {

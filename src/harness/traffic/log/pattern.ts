@@ -4,8 +4,10 @@
 //
 // A value ends where the text after it begins. A blank matches one or more. A quoted value may hold \" and blanks; one followed by a
 // blank and a sign, as ` [`, may hold blanks; any other none. `$_` matches anything. Text after the end is ignored.
+import { isIP } from 'node:net';
 import { firstAddressIn } from './address.js';
 import { EVERY_LINE, isFullDate, timeFieldsIn } from './columns.js';
+import { ZONE_NAMES } from './instant.js';
 import {
   type Cutter,
   type Field,
@@ -15,6 +17,7 @@ import {
   type Recognise,
   type Slots,
   slotsOf,
+  valuesOf,
 } from './layout.js';
 import type { Warning } from './log-options.js';
 
@@ -114,9 +117,11 @@ function besideAnother(name: string, before: string, after: string): string | un
 
 function valuePattern(name: string, before: string, after: string): string {
   // Syslog truncates a long request: its last quote is missing.
-  if (before.endsWith('"') && after.startsWith('"')) return `(?:[^"\\\\]|\\\\.)*(?="${after === '"' ? '|\\\\?$' : ''})`;
-  if (name === 'forwarded' && /^(?:[ \t]|$)/.test(after))
-    return `(?!")(?:[^ \\t]+,[ \\t]+)*[^ \\t]*(?=${literal(after)})`;
+  // A quote that is not followed by the text after the value belongs to it: nginx's escape=none, and morgan, do not escape it.
+  if (before.endsWith('"') && after.startsWith('"'))
+    return `(?:[^"\\\\]|\\\\.|"(?!${after === '"' ? '$' : literal(after.slice(1))}))*(?="${after === '"' ? '|\\\\?$' : ''})`;
+  if ((name === 'forwarded' || name.startsWith('upstream_')) && /^(?:[ \t]|$)/.test(after))
+    return `(?!")(?:[^ \\t]+(?:,| :)[ \\t]+)*[^ \\t]*(?=${literal(after)})`;
   if (after === '') return lastPattern(name, before);
   if (name === 'time' && /^[ \t]/.test(after) && !/^ +[^\w\s$]/.test(after)) return `${LAST_TIME}(?=${literal(after)})`;
   if (after.startsWith('\t') && (name === 'path' || !single.has(name))) return '[^\\t]*(?=\\t)';
@@ -134,7 +139,7 @@ function lastPattern(name: string, before: string): string {
 }
 
 /** A word, and perhaps a clock time and a zone: `2015-05-17 10:05:03 +0000`. */
-const LAST_TIME = '(?!")[^ \\t]*(?:[ \\t]+\\d\\d?:\\d\\d[^ \\t]*)?(?:[ \\t]+(?:[+-]\\d\\d:?\\d\\d|UTC|Z)(?![^ \\t]))?';
+const LAST_TIME = `(?!")[^ \\t]*(?:[ \\t]+\\d\\d?:\\d\\d[^ \\t]*)?(?:[ \\t]+(?:[+-]\\d\\d:?\\d\\d|${ZONE_NAMES})(?![^ \\t]))?`;
 
 function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&').replace(/ /g, '[ \\t]+');
@@ -163,31 +168,45 @@ function templateCutter(format: string, parts: readonly Part[], needed: number, 
   };
 }
 
-// A name begins with the first letter of its word: trying every letter makes a long word without `=` quadratic.
-const PAIR = /(?<![A-Za-z_][\d.@-]*)([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g;
+const pairs = {
+  // A name begins with the first letter of its word: trying every letter makes a long word without `=` quadratic.
+  logfmt: /(?<![A-Za-z_][\d.@-]*)([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g,
+  ltsv: /(?<=^|\t)([A-Za-z_][\w.-]*):([^\t]*)/g,
+};
 const FEWEST_PAIRS = 3;
 
 /** logfmt: `time=2015-05-17T10:05:03Z method=GET path="/a b"`. Unless `isTimed`, the time may be in an envelope. */
 export function logfmt(isTimed: boolean): Recognise {
+  return pairsOf('logfmt', isTimed);
+}
+
+/** http://ltsv.org: `host` is the client where it holds addresses. */
+export const ltsv: Recognise = (head, isNamed) => {
+  const layout = pairsOf('ltsv', true)(head, isNamed);
+  const isClient = layout !== undefined && mostly(valuesOf(layout, 'host'), (text) => isIP(text) > 0);
+  return isClient ? { ...layout, known: { fields: { client: 'host' } } } : layout;
+};
+
+function pairsOf(format: keyof typeof pairs, isTimed: boolean): Recognise {
   return ({ lines, options }, isNamed) => {
-    const pairs = lines.map((line) => [...line.toString('utf8').matchAll(PAIR)]);
-    if (!isNamed && !mostly(pairs, (found) => found.length >= FEWEST_PAIRS)) return undefined;
+    const pairsIn = lines.map((line) => [...line.toString('utf8').matchAll(pairs[format])]);
+    if (!isNamed && !mostly(pairsIn, (found) => found.length >= FEWEST_PAIRS)) return undefined;
     const layout: Layout = {
-      format: 'logfmt',
+      format,
       noun: 'field',
-      names: [...new Set(pairs.flat().map(([, name]) => name!))],
+      names: [...new Set(pairsIn.flat().map(([, name]) => name!))],
       lines,
-      cutter: logfmtCutter,
+      cutter: (fields) => pairsCutter(pairs[format], fields),
     };
     return isNamed || !isTimed || timeFieldsIn(layout, options.timeColumn) !== undefined ? layout : undefined;
   };
 }
 
-function logfmtCutter(fields: Slots): Cutter {
+function pairsCutter(pattern: RegExp, fields: Slots): Cutter {
   return {
     cut: (bytes, from, to) => {
       let pairs = 0;
-      for (const [, name = '', written = ''] of bytes.toString('utf8', from, to).matchAll(PAIR)) {
+      for (const [, name = '', written = ''] of bytes.toString('utf8', from, to).matchAll(pattern)) {
         pairs++;
         fields
           .get(name)
@@ -199,7 +218,10 @@ function logfmtCutter(fields: Slots): Cutter {
 }
 
 const SHAPES: readonly RegExp[] = [
-  /^\s*(?:\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\]?[\s:]+)?(?<time>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?)(?<text>(?!\S).*|,.*|\s*)$/s,
+  new RegExp(
+    `^\\s*(?:\\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\\]?[\\s:]+)?(?<time>\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d?:\\d\\d(?::\\d\\d(?:[.,]\\d+)?)?(?:\\s?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?)(?<text>(?!\\S).*|,.*|\\s*)$`,
+    's',
+  ),
   /^\s*\[(?<time>[^\]]{8,40})\](?<text>.*)$/s,
   /^\s*(?<time>(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?(?: \d{4})?)(?<text>(?!\S).*)$/s,
   /^\s*(?<time>\d{1,2}[/-]\w{2,3}[/-]\d{4}[ :T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: [+-]\d{4})?)(?<text>(?!\S).*)$/s,
