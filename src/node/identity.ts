@@ -13,6 +13,7 @@ import { digestOf } from '../core/schema/canonical.js';
 import { Failure } from '../core/schema/failure.js';
 import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
 
 export interface Identity {
   readonly signer: Signer;
@@ -37,17 +38,12 @@ const readIdentity = reader(
  * @param cycleMs for a new identity; an existing one must have the same, if given
  * @throws Failure `unreadable_file`, `unwritable_folder`, `wrong_usage` for another cycle length
  */
-export function identityIn(
-  dir: string,
-  hasData: boolean,
-  cycleMs: number | undefined,
-  defaultCycleMs: number,
-): Identity {
+export function identityIn(dir: string, hasData: boolean, cycleMs?: number): Identity {
   const known = load(dir);
   if (known === undefined) {
     if (hasData) throw missing(pathIn(dir));
     const pem = newPrivateKeyPem();
-    const made = { cycleMs: cycleMs ?? defaultCycleMs, successions: [] };
+    const made = { cycleMs: cycleMs ?? CYCLE_MS, successions: [] };
     save(dir, pem, made);
     return { ...made, signer: signerFromPem(pem), isNew: true };
   }
