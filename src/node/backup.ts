@@ -145,7 +145,12 @@ export function restore(
 ): Kept & { readonly lost: readonly MissingRows[] } {
   const dir = resolve(given);
   const wasThere = fs.existsSync(dir);
-  if (wasThere && fs.readdirSync(dir).length > 0) throw notEmpty(dir);
+  if (wasThere && fs.readdirSync(dir).length > 0)
+    throw new Failure('wrong_usage', {
+      what: 'Nothing was restored.',
+      why: `The folder ${dir} is not empty.`,
+      fix: 'Give a folder that is not there yet, with --data.',
+    });
   if (!wasThere) makeFolder(dir);
   try {
     copied(file, join(dir, 'weir.db'));
@@ -265,14 +270,6 @@ function sync(path: string): void {
   } finally {
     fs.closeSync(file);
   }
-}
-
-function notEmpty(dir: string): Failure {
-  return new Failure('wrong_usage', {
-    what: 'Nothing was restored.',
-    why: `The folder ${dir} is not empty.`,
-    fix: 'Give a folder that is not there yet, with --data.',
-  });
 }
 
 function doesNotHold(slug: string, why: string): Failure {

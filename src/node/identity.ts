@@ -47,7 +47,12 @@ export function identityIn(dir: string, hasData: boolean, cycleMs?: number): Ide
     save(dir, pem, made);
     return { ...made, signer: signerFromPem(pem), isNew: true };
   }
-  if (cycleMs !== undefined && cycleMs !== known.cycleMs) throw otherCycles(dir, known.cycleMs, cycleMs);
+  if (cycleMs !== undefined && cycleMs !== known.cycleMs)
+    throw new Failure('wrong_usage', {
+      what: `The data in ${dir} cannot be continued with cycles of ${cycleMs} ms.`,
+      why: `They were kept with cycles of ${known.cycleMs} ms, and their numbers would mean another time.`,
+      fix: `Leave --cycle-ms out, or choose another folder.`,
+    });
   return known;
 }
 
@@ -105,13 +110,5 @@ function missing(path: string): Failure {
     what: `The key of the node, ${path}, is missing.`,
     why: 'The database beside it holds records that were signed with that key.',
     fix: 'Put a copy of the file back, or choose another folder for a new node.',
-  });
-}
-
-function otherCycles(dir: string, known: number, asked: number): Failure {
-  return new Failure('wrong_usage', {
-    what: `The data in ${dir} cannot be continued with cycles of ${asked} ms.`,
-    why: `They were kept with cycles of ${known} ms, and their numbers would mean another time.`,
-    fix: `Leave --cycle-ms out, or choose another folder.`,
   });
 }

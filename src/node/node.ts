@@ -221,20 +221,17 @@ async function evict(context: NodeContext, named: string): Promise<Evicted> {
   const owner = credentials.keyById(named)?.owner ?? host.machines.get(named)?.image.owner ?? named;
   const keys = credentials.keysOf(owner, '', Number.MAX_SAFE_INTEGER).filter(({ isRevoked }) => !isRevoked);
   const machines = [...ownership.machinesOf(owner)];
-  if (keys.length === 0 && machines.length === 0) throw ownerNotFound(named);
+  if (keys.length === 0 && machines.length === 0)
+    throw new Failure('owner_not_found', {
+      what: 'No owner was evicted.',
+      why: `"${named}" is no owner with keys or machines, no id of a key, and no slug of a machine.`,
+      fix: 'The log of the node names owners; GET /api/chain/state-machines lists public machines.',
+    });
   // Counted before: the node may delete machines of an owner without keys meanwhile.
   const contracts = machines.reduce((sum, machine) => sum + machine.contracts.length, 0);
   await registry.changeKeys({ changed: keys.map((key) => ({ ...key, isRevoked: true })) });
   for (const machine of machines) await registry.deleteMachine(machine);
   return { owner, keys: keys.length, machines: machines.length, contracts };
-}
-
-function ownerNotFound(named: string): Failure {
-  return new Failure('owner_not_found', {
-    what: 'No owner was evicted.',
-    why: `"${named}" is no owner with keys or machines, no id of a key, and no slug of a machine.`,
-    fix: 'The log of the node names owners; GET /api/chain/state-machines lists public machines.',
-  });
 }
 
 /** By default only nodes on loopback mint free keys. */
