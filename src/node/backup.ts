@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import { Failure } from '../core/schema/failure.js';
 import { unreadableFailure } from '../core/schema/text-file.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
-import { CYCLE_MS } from '../core/time/cycle.js';
 import {
   checkedManifest,
   headsOf,
@@ -92,7 +91,7 @@ export function keepCopy(
 ): Kept & { readonly bytes: number } {
   const made: string[] = [];
   try {
-    const identity = identityIn(dir, true, undefined, CYCLE_MS);
+    const identity = identityIn(dir, true);
     const store = openSqliteStore({ dir: folder });
     let kept: Kept;
     let heads: ReturnType<typeof headsOf>;
@@ -146,12 +145,17 @@ export function restore(
 ): Kept & { readonly lost: readonly MissingRows[] } {
   const dir = resolve(given);
   const wasThere = fs.existsSync(dir);
-  if (wasThere && fs.readdirSync(dir).length > 0) throw notEmpty(dir);
+  if (wasThere && fs.readdirSync(dir).length > 0)
+    throw new Failure('wrong_usage', {
+      what: 'Nothing was restored.',
+      why: `The folder ${dir} is not empty.`,
+      fix: 'Give a folder that is not there yet, with --data.',
+    });
   if (!wasThere) makeFolder(dir);
   try {
     copied(file, join(dir, 'weir.db'));
     copied(keyFile, join(dir, 'node.json'), `Copy the node.json of the node to ${keyFile}.`);
-    const identity = naming(keyFile, () => identityIn(dir, true, undefined, CYCLE_MS));
+    const identity = naming(keyFile, () => identityIn(dir, true));
     const { signer, successions } = identity;
     const manifest = checkedManifest(file, join(dir, 'weir.db'), [
       signer.publicKey,
@@ -266,14 +270,6 @@ function sync(path: string): void {
   } finally {
     fs.closeSync(file);
   }
-}
-
-function notEmpty(dir: string): Failure {
-  return new Failure('wrong_usage', {
-    what: 'Nothing was restored.',
-    why: `The folder ${dir} is not empty.`,
-    fix: 'Give a folder that is not there yet, with --data.',
-  });
 }
 
 function doesNotHold(slug: string, why: string): Failure {

@@ -69,7 +69,13 @@ export class ContractHistories {
   watch(contracts: readonly Contract[], afterCycle: number | undefined, addressNetwork = ''): Watched {
     const { watchedContractsPerStream: mostPerStream } = this.#limits;
     const most = this.#most;
-    if (contracts.length > mostPerStream) throw tooManyContracts(mostPerStream);
+    if (contracts.length > mostPerStream)
+      throw new Failure('invalid_input', {
+        what: 'The stream was not opened.',
+        why: `One stream gives the counts of up to ${mostPerStream} contracts.`,
+        fix: 'Open another stream for the others.',
+        faults: [{ path: '/counts', message: `must name at most ${mostPerStream} contracts` }],
+      });
     const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
     if (more > 0) this.#bounds.refuse('watchedContracts', [addressNetwork, addressNetwork], more);
     const missing = contracts.filter(({ id }) => !this.#byContract.has(id)).length;
@@ -225,13 +231,4 @@ class ContractHistory implements Sampled {
     }
     return JSON.stringify({ id: this.contract.id, from_cycle: from, ...values });
   }
-}
-
-function tooManyContracts(most: number): Failure {
-  return new Failure('invalid_input', {
-    what: 'The stream was not opened.',
-    why: `One stream gives the counts of up to ${most} contracts.`,
-    fix: 'Open another stream for the others.',
-    faults: [{ path: '/counts', message: `must name at most ${most} contracts` }],
-  });
 }

@@ -13,6 +13,7 @@ import { digestOf } from '../core/schema/canonical.js';
 import { Failure } from '../core/schema/failure.js';
 import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
 
 export interface Identity {
   readonly signer: Signer;
@@ -37,21 +38,21 @@ const readIdentity = reader(
  * @param cycleMs for a new identity; an existing one must have the same, if given
  * @throws Failure `unreadable_file`, `unwritable_folder`, `wrong_usage` for another cycle length
  */
-export function identityIn(
-  dir: string,
-  hasData: boolean,
-  cycleMs: number | undefined,
-  defaultCycleMs: number,
-): Identity {
+export function identityIn(dir: string, hasData: boolean, cycleMs?: number): Identity {
   const known = load(dir);
   if (known === undefined) {
     if (hasData) throw missing(pathIn(dir));
     const pem = newPrivateKeyPem();
-    const made = { cycleMs: cycleMs ?? defaultCycleMs, successions: [] };
+    const made = { cycleMs: cycleMs ?? CYCLE_MS, successions: [] };
     save(dir, pem, made);
     return { ...made, signer: signerFromPem(pem), isNew: true };
   }
-  if (cycleMs !== undefined && cycleMs !== known.cycleMs) throw otherCycles(dir, known.cycleMs, cycleMs);
+  if (cycleMs !== undefined && cycleMs !== known.cycleMs)
+    throw new Failure('wrong_usage', {
+      what: `The data in ${dir} cannot be continued with cycles of ${cycleMs} ms.`,
+      why: `They were kept with cycles of ${known.cycleMs} ms, and their numbers would mean another time.`,
+      fix: `Leave --cycle-ms out, or choose another folder.`,
+    });
   return known;
 }
 
@@ -109,13 +110,5 @@ function missing(path: string): Failure {
     what: `The key of the node, ${path}, is missing.`,
     why: 'The database beside it holds records that were signed with that key.',
     fix: 'Put a copy of the file back, or choose another folder for a new node.',
-  });
-}
-
-function otherCycles(dir: string, known: number, asked: number): Failure {
-  return new Failure('wrong_usage', {
-    what: `The data in ${dir} cannot be continued with cycles of ${asked} ms.`,
-    why: `They were kept with cycles of ${known} ms, and their numbers would mean another time.`,
-    fix: `Leave --cycle-ms out, or choose another folder.`,
   });
 }

@@ -54,7 +54,12 @@ export class MemoryGuard {
 
   /** @param what is not made @throws Failure `memory_low` */
   refuse(what: string): void {
-    if (this.isLow) throw memoryLow(what);
+    if (this.isLow)
+      throw new Failure('memory_low', {
+        what,
+        why: 'The node has too little memory left for anything that it would have to keep.',
+        fix: 'Try again later; the operator can start the node with more memory.',
+      });
   }
 
   #share(): number {
@@ -85,12 +90,4 @@ export function keptBytes(heapLimitBytes: number): number {
 function isFull(entry: PerformanceEntry): boolean {
   const { detail } = entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } };
   return detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
-}
-
-function memoryLow(what: string): Failure {
-  return new Failure('memory_low', {
-    what,
-    why: 'The node has too little memory left for anything that it would have to keep.',
-    fix: 'Try again later; the operator can start the node with more memory.',
-  });
 }

@@ -76,17 +76,7 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
   const keys = keysOf(options.signer, options.successions ?? []);
   const holds = (caller: Caller) => access.holdsAt(caller, clock.now());
   const histories = () => services.histories;
-  const streams = new Streams({
-    record,
-    clock,
-    queue,
-    counts,
-    bounds,
-    limits,
-    holds,
-    histories,
-    onError: base.onError,
-  });
+  const streams = new Streams({ ...base, holds, histories });
   let services = machineServices(base, streams);
   const context = {
     ...surface,
@@ -94,15 +84,9 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
     memory: base.memory,
     credentials: options.credentials,
     identity: { version: VERSION, signer: options.signer, successions: options.successions ?? [] },
-    verifications: new Verifications({
-      store: record,
-      keys: () => network?.keys() ?? keys,
-      headOf: (slug) => host.machines.get(slug)?.head,
-      queue,
-      bounds,
-    }),
+    verifications: new Verifications({ ...base, keys: () => network?.keys() ?? keys }),
     overload: new Overload(clock, counts, limits.overload),
-    metrics: new Metrics({ counts, host, clock, bounds, version: VERSION }),
+    metrics: new Metrics({ ...base, version: VERSION }),
     ...services,
     /** Resumes after a full disk, if there is room. Everything must then be read from here again. */
     recover(): boolean {

@@ -67,7 +67,7 @@ export function openStorage({
     const files = ['node.json', 'weir.db', 'weir.db-wal'].map((name) => join(store.dir, name));
     const notes = [store.dir, ...files].flatMap((path) => makePrivate(path) ?? []);
     const hasData = store.machines().next().done !== true;
-    const identity = identityIn(store.dir, hasData, cycleMs, CYCLE_MS);
+    const identity = identityIn(store.dir, hasData, cycleMs);
     clock = new WallClock(identity.cycleMs, { onError });
     const isRotated = rotateKey && !identity.isNew;
     // The new key holds from the running cycle on, which must not be before the newest stored one.

@@ -14,7 +14,6 @@ import { VERSION } from '../core/version.js';
 import type { GateRequest } from './any-method.js';
 import { Connections } from './connections.js';
 import type { Counting } from './counting/counting.js';
-import { type Evicted, evict } from './evict.js';
 import { startHeartbeat } from './heartbeat.js';
 import type { Host } from './host/host.js';
 import { defaultLimits, type Limits } from './limits.js';
@@ -54,6 +53,13 @@ export interface NodeOptions extends NodeContextOptions {
   /** Further names to answer to, beside those of loopback. */
   readonly hostNames?: readonly string[];
   readonly log?: NodeLogOptions;
+}
+
+export interface Evicted {
+  readonly owner: string;
+  readonly keys: number;
+  readonly machines: number;
+  readonly contracts: number;
 }
 
 export interface RunningNode {
@@ -203,6 +209,29 @@ async function openPorts(
     await Promise.all([app.close(), door?.close()]);
     throw error;
   }
+}
+
+/**
+ * Revokes an owner's keys, with sessions and streams, and deletes the owner's machines.
+ * @param named the owner, or a key id or machine slug of theirs @throws Failure `owner_not_found`, `store_away`
+ */
+async function evict(context: NodeContext, named: string): Promise<Evicted> {
+  const { host, credentials, ownership, registry } = context;
+  await registry.follow?.();
+  const owner = credentials.keyById(named)?.owner ?? host.machines.get(named)?.image.owner ?? named;
+  const keys = credentials.keysOf(owner, '', Number.MAX_SAFE_INTEGER).filter(({ isRevoked }) => !isRevoked);
+  const machines = [...ownership.machinesOf(owner)];
+  if (keys.length === 0 && machines.length === 0)
+    throw new Failure('owner_not_found', {
+      what: 'No owner was evicted.',
+      why: `"${named}" is no owner with keys or machines, no id of a key, and no slug of a machine.`,
+      fix: 'The log of the node names owners; GET /api/chain/state-machines lists public machines.',
+    });
+  // Counted before: the node may delete machines of an owner without keys meanwhile.
+  const contracts = machines.reduce((sum, machine) => sum + machine.contracts.length, 0);
+  await registry.changeKeys({ changed: keys.map((key) => ({ ...key, isRevoked: true })) });
+  for (const machine of machines) await registry.deleteMachine(machine);
+  return { owner, keys: keys.length, machines: machines.length, contracts };
 }
 
 /** By default only nodes on loopback mint free keys. */

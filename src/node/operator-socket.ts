@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
 import { Failure } from '../core/schema/failure.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
-import type { Evicted } from './evict.js';
+import type { Evicted } from './node.js';
 import type { SqliteStore } from './store/sqlite.js';
 
 /** Longest path of a socket in bytes: 108 with its end on Linux, 104 on macOS. */

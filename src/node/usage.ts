@@ -12,7 +12,7 @@ import { isReserved, type Machine } from './host/machine.js';
 import { nameOfLimit, ROOMS, type RoomName } from './limits.js';
 import { ofOwner } from './request-source.js';
 import type { Credentials } from './store/credential-store.js';
-import { definitionText, type Store } from './store/store.js';
+import { definitionText, type KeyedImage, type Store } from './store/store.js';
 
 /** Equal texts of definitions of an owner count once. */
 export const QUOTAS = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
@@ -140,13 +140,15 @@ export class Usage {
     if (asked.machines !== undefined) this.refuseFurther(owner, 'deletedMachines');
   }
 
-  refuseChange(owner: string, { plans, image }: Sized, after: readonly Plan[], place: 'node' | 'network'): void {
-    const [was, is] = [plans, after].map((all) => sizeOf(all, image.keyed?.maxKeys)) as [Size, Size];
-    const asked = {
-      windowCycles: is.windowCycles - was.windowCycles,
-      keyCells: is.keyCells - was.keyCells,
-      definitionBytes: after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : bytesOf(plan)), 0),
-    };
+  refuseChange(owner: string, contract: Sized, after: readonly Plan[], place: 'node' | 'network'): void {
+    const known = new Map<Plan, number>();
+    const was = amountsOf(known, [contract], 1);
+    const {
+      windowCycles: cycles,
+      keyCells: cells,
+      definitionBytes,
+    } = amountsOf(known, [{ plans: after, image: contract.image }], 1);
+    const asked = { windowCycles: cycles - was.windowCycles, keyCells: cells - was.keyCells, definitionBytes };
     this.refuse(owner, asked, place, 'The contract was not changed.');
   }
 
@@ -200,18 +202,20 @@ export class Usage {
   }
 }
 
-type Sized = Pick<Contract, 'plans' | 'image'>;
+interface Sized {
+  readonly plans: readonly Plan[];
+  readonly image: Pick<Contract['image'], 'keyed'>;
+}
 
 /** What contracts of an owner take, or give back. @param known how many have each plan; they are counted there */
 function amountsOf(known: Map<Plan, number>, contracts: readonly Sized[], by: 1 | -1) {
   const sums = { contracts: by * contracts.length, windowCycles: 0, keyCells: 0, definitionBytes: 0 };
   for (const { plans, image } of contracts) {
-    const { windowCycles, keyCells } = sizeOf(plans, image.keyed?.maxKeys);
-    sums.windowCycles += by * windowCycles;
-    sums.keyCells += by * keyCells;
     for (const plan of plans) {
+      sums.windowCycles += by * windowCycles(plan);
+      if (image.keyed !== undefined) sums.keyCells += by * cellsOfKeys(plan, image.keyed.maxKeys);
       const count = (known.get(plan) ?? 0) + by;
-      if (count === (by > 0 ? 1 : 0)) sums.definitionBytes += by * bytesOf(plan);
+      if (count === (by > 0 ? 1 : 0)) sums.definitionBytes += by * definitionText(plan.definition).length;
       if (count === 0) known.delete(plan);
       else known.set(plan, count);
     }
@@ -219,22 +223,8 @@ function amountsOf(known: Map<Plan, number>, contracts: readonly Sized[], by: 1 
   return sums;
 }
 
-export function takenByContract(plan: Plan, maxKeys: number | undefined): Amounts {
-  return { contracts: 1, ...sizeOf([plan], maxKeys), definitionBytes: bytesOf(plan) };
-}
-
-function bytesOf({ definition }: Plan): number {
-  return definitionText(definition).length;
-}
-
-type Size = ReturnType<typeof sizeOf>;
-
-function sizeOf(plans: readonly Plan[], maxKeys: number | undefined) {
-  const sum = (sizeOfOne: (plan: Plan) => number) => plans.reduce((all, plan) => all + sizeOfOne(plan), 0);
-  return {
-    windowCycles: sum(windowCycles),
-    keyCells: maxKeys === undefined ? 0 : sum((plan) => cellsOfKeys(plan, maxKeys)),
-  };
+export function takenByContract(plan: Plan, keyed: KeyedImage | undefined): Amounts {
+  return amountsOf(new Map(), [{ plans: [plan], image: { keyed } }], 1);
 }
 
 const NAMES = [...QUOTAS, 'rows', 'recordKib', 'answersKib', 'deletedMachines'] as const;

@@ -1,20 +1,21 @@
 // Verifies records on request without delaying others: one at a time, in short pieces. Requests for the same record share a verification.
-import { EMPTY, type Head } from '../core/record/chain.js';
+import { EMPTY } from '../core/record/chain.js';
 import type { KeyRing } from '../core/record/key-ring.js';
 import type { AuditRow, Checkpoint } from '../core/record/row.js';
 import type { Verification } from '../core/record/verification.js';
 import { RecordVerifier } from '../core/record/verify-record.js';
 import type { Asking, Bounds } from './bounds.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
+import type { Host } from './host/host.js';
 import type { RecordReader } from './store/store.js';
 
 const ROWS_PER_SLICE = 50;
 
 interface VerificationsOptions {
-  readonly store: RecordReader;
+  readonly record: RecordReader;
   readonly keys: () => KeyRing | Promise<KeyRing>;
-  /** The last row that this process acknowledged. */
-  readonly headOf: (slug: string) => Head | undefined;
+  /** Knows the last row that this process acknowledged. */
+  readonly host: Pick<Host, 'machines'>;
   readonly queue: CallerQueue;
   readonly bounds: Bounds;
 }
@@ -47,19 +48,19 @@ export class Verifications {
   }
 
   async #verify(slug: string): Promise<Verification> {
-    const { store, queue, headOf } = this.#options;
-    const { seq: knownSeq, hash: knownHash } = headOf(slug) ?? EMPTY;
+    const { record, queue, host } = this.#options;
+    const { seq: knownSeq, hash: knownHash } = host.machines.get(slug)?.head ?? EMPTY;
     const keys = await this.#options.keys();
-    let verifier = verifierOf(store, slug, keys, await store.checkpoint(slug));
+    let verifier = verifierOf(record, slug, keys, await record.checkpoint(slug));
     const holds = (row: AuditRow) => {
       if (row.seq !== knownSeq || row.hash === knownHash) return verifier.row(row, row.seq);
       return verifier.refuse(['hash', `The node acknowledged another row ${row.seq} than this one.`], row.seq, row.seq);
     };
     const walkSome = async () => {
-      const rows = await store.rows(slug, { afterSeq: verifier.head.seq, limit: ROWS_PER_SLICE });
+      const rows = await record.rows(slug, { afterSeq: verifier.head.seq, limit: ROWS_PER_SLICE });
       // Rows were removed before they were walked: the record begins later now.
-      if (verifier.holds && verifier.head.seq < (store.cut(slug)?.removed_to_seq ?? 0)) {
-        verifier = verifierOf(store, slug, keys, await store.checkpoint(slug));
+      if (verifier.holds && verifier.head.seq < (record.cut(slug)?.removed_to_seq ?? 0)) {
+        verifier = verifierOf(record, slug, keys, await record.checkpoint(slug));
         return true;
       }
       return rows.length > 0 && rows.every(holds);

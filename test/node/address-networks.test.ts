@@ -85,9 +85,9 @@ it('records that wait to be verified for one network leave room for those of oth
   const clock = new VirtualClock(1_000, 1);
   const never = new Promise<never>(() => {});
   const verifications = new Verifications({
-    store: { rows: () => never, checkpoint: () => never, cut: () => undefined },
+    record: { rows: () => never, checkpoint: () => never, cut: () => undefined },
     keys: () => KeyRing.ofNodes([], false),
-    headOf: () => undefined,
+    host: { machines: new Map() },
     queue: new CallerQueue(clock),
     bounds: new Bounds(clock, defaultLimits),
   });

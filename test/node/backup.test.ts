@@ -196,7 +196,7 @@ it('a backup is not restored where its manifest was changed, or names other head
   const path = manifestFileOf(file);
   const whole = readFileSync(path, 'utf8');
   const { signature: _, ...body } = JSON.parse(whole);
-  const { signer } = identityIn(dir, true, undefined, 3_600_000);
+  const { signer } = identityIn(dir, true);
   const signed = (changes: object) => {
     const changed = { ...body, ...changes };
     return JSON.stringify({ ...changed, signature: signText(signer, 'backup', canonicalJson(changed)) });

@@ -31,11 +31,21 @@ export function plannedChange(
   contract: Contract,
   { plan = contract.plan, candidate, promotes, name }: ContractChange,
 ): KeptChange {
-  if (candidate || promotes === true) throw noCandidates();
+  if (candidate || promotes === true)
+    throw new Failure('not_on_network', {
+      what: 'The contract has no candidate.',
+      why: 'On a network of nodes a second rule would be a second question to Redis at every decision, and the differences of all nodes another write.',
+      fix: 'Check it on a single node, or with `weir replay --compare` on a log.',
+    });
   refuseOtherEvents(contract.plan, plan);
   const { forgotten, resets } = carryOver(contract.plan, plan);
   const why = resets ? forgotten : whyAnotherGate(contract.plan, plan);
-  if (why !== undefined) throw notKept(contract, why);
+  if (why !== undefined)
+    throw new Failure('not_on_network', {
+      what: `The contract ${contract.id} was not changed.`,
+      why: `On a network of nodes it changes in place only where its counts can be kept. ${why}`,
+      fix: 'Deploy another contract, let gateways ask that one, and delete this one.',
+    });
   const image = changedImage(contract.image, name, plan, undefined);
   return { plan, image, changes: changesBetween(contract.image, image), forgotten };
 }
@@ -64,22 +74,6 @@ function movesOf({ states, transitions }: Plan): string {
 /** The functions of Redis expect id and name first. */
 export function asStored({ id, name, ...image }: ContractImage): ContractImage {
   return { id, ...(name === undefined ? {} : { name }), ...image };
-}
-
-function notKept({ id }: Contract, why: string): Failure {
-  return new Failure('not_on_network', {
-    what: `The contract ${id} was not changed.`,
-    why: `On a network of nodes it changes in place only where its counts can be kept. ${why}`,
-    fix: 'Deploy another contract, let gateways ask that one, and delete this one.',
-  });
-}
-
-function noCandidates(): Failure {
-  return new Failure('not_on_network', {
-    what: 'The contract has no candidate.',
-    why: 'On a network of nodes a second rule would be a second question to Redis at every decision, and the differences of all nodes another write.',
-    fix: 'Check it on a single node, or with `weir replay --compare` on a log.',
-  });
 }
 
 export function movedMeanwhile({ id }: Contract): Failure {

@@ -128,7 +128,12 @@ export class Entries {
         const [row] = await this.#context.directory.rows(slug, { afterSeq: Number(seq) - 1, limit: 1 });
         if (row !== undefined) return row;
       }
-      if (connection.monotonicMs() > untilMs) throw notLinked(slug, linkedWithinMs);
+      if (connection.monotonicMs() > untilMs)
+        throw new Failure('store_away', {
+          what: 'It is done, and its row is not in the record yet.',
+          why: `No node has linked it within ${linkedWithinMs / 1_000} s.`,
+          fix: `Do not send it again: GET /api/chain/${slug}/state shows the row later.`,
+        });
       this.linkPending(prefix);
       await pause(POLL_MS);
     }
@@ -231,12 +236,4 @@ export class Entries {
       emitted: transition.emits,
     };
   }
-}
-
-function notLinked(slug: string, withinMs: number): Failure {
-  return new Failure('store_away', {
-    what: 'It is done, and its row is not in the record yet.',
-    why: `No node has linked it within ${withinMs / 1_000} s.`,
-    fix: `Do not send it again: GET /api/chain/${slug}/state shows the row later.`,
-  });
 }

@@ -1,7 +1,6 @@
 // Opens the storage of one of many nodes: Redis for everything, and a signing key, in a folder or new at each start.
 import { makeFolder } from '../../core/files/make-folder.js';
 import { generateSigner } from '../../core/record/signing.js';
-import { CYCLE_MS } from '../../core/time/cycle.js';
 import { WallClock } from '../../core/time/wall.js';
 import { identityIn } from '../identity.js';
 import type { NodeStorage, StorageOptions } from '../node-storage.js';
@@ -49,7 +48,7 @@ export async function openNetworkStorage({
     const identity =
       dir === undefined
         ? { signer: generateSigner(), successions: [], cycleMs: lasting, isNew: true }
-        : identityIn(dir, false, lasting, CYCLE_MS);
+        : identityIn(dir, false, lasting);
     mark = dir === undefined ? undefined : new HeadMark(dir, MARK);
     const lost = mark === undefined ? [] : await checkMark(connection, mark, acceptLoss);
     const { fingerprint, publicKey } = identity.signer;

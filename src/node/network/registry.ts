@@ -81,7 +81,7 @@ export class NetworkRegistry implements Registry {
   async createContract(machine: Machine, plan: Plan, options: ContractOptions): Promise<Contract> {
     const { directory, entries } = this.#context.network;
     const { slug, image } = machine;
-    const wanted = options.by === undefined ? undefined : takenByContract(plan, options.keyed?.maxKeys);
+    const wanted = options.by === undefined ? undefined : takenByContract(plan, options.keyed);
     const id = randomBytes(8).toString('hex');
     const args = this.#contractArgs(id, machine, plan, options);
     const make = async (untilMs?: number) => {

@@ -40,7 +40,7 @@ export class LocalRegistry implements Registry {
     const contract = await work.once(machine, () => {
       if (machine.deletedMs !== undefined) throw deleted(machine);
       const { owner } = machine.image;
-      if (options.by !== undefined) usage.refuse(owner, takenByContract(plan, options.keyed?.maxKeys), this.place);
+      if (options.by !== undefined) usage.refuse(owner, takenByContract(plan, options.keyed), this.place);
       return host.createPlanned(machine.slug, plan, options);
     });
     await durability.commit();

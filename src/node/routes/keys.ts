@@ -23,7 +23,12 @@ const mintKey = route(api.mintKey, forNewcomers, {
   async handle(context, request, reply) {
     const { bounds, clock, registry, limits, memory } = context;
     memory.refuse('No key was minted.');
-    if (limits.mint.threshold === 0) throw mintsNone();
+    if (limits.mint.threshold === 0)
+      throw new Failure('mint_off', {
+        what: 'No key was minted.',
+        why: 'This node mints no free keys.',
+        fix: 'Ask its operator for a key; `weir serve --bound mint=10` mints up to 10 for an address.',
+      });
     bounds.take('mint', request);
     const rights = { owner: newOwner(), scopes: ['admin'], machine: undefined } as const;
     const network = addressNetworkOf(request.ip ?? '');
@@ -33,14 +38,6 @@ const mintKey = route(api.mintKey, forNewcomers, {
     return madeView(key, secret);
   },
 });
-
-function mintsNone(): Failure {
-  return new Failure('mint_off', {
-    what: 'No key was minted.',
-    why: 'This node mints no free keys.',
-    fix: 'Ask its operator for a key; `weir serve --bound mint=10` mints up to 10 for an address.',
-  });
-}
 
 const common = {
   auth: 'key',
