@@ -33,12 +33,7 @@ export const client = command({
 });
 
 function listed(): Printed {
-  const rows = Object.entries(clientLibraries).map(([name, { library, held, client }]) => ({
-    name,
-    library,
-    held,
-    client,
-  }));
+  const rows = Object.entries(clientLibraries).map(([name, library]) => ({ name, ...library }));
   const below = '`weir client <name>` says more. In a scenario: `clients: [{ like: <name> }]`.';
   return { answer: { clients: rows }, words: `${blocksText([runTable(columns, rows)], terminalAtHand())}\n\n${below}` };
 }

@@ -118,7 +118,7 @@ function paragraph(text: string, width: number): string {
 }
 
 function columns(rows: Rows, width: number, most = 30): string {
-  const left = Math.min(most, Math.max(...rows.map(([name]) => name.length))) + 2;
+  const left = Math.min(most, width - 34, Math.max(...rows.map(([name]) => name.length))) + 2;
   return rows
     .flatMap(([name, about]) => {
       const [first = '', ...lines] = filled(about.split(' '), ' ', Math.max(30, width - left - 2));

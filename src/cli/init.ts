@@ -8,6 +8,7 @@ import { Failure } from '../core/schema/failure.js';
 import { writing } from '../core/schema/unwritable.js';
 import { command, text } from '../report/command/command.js';
 import { say } from '../report/command/say.js';
+import { shellWord } from '../report/reported.js';
 
 const options = {
   file: text('where to write it', { place: true, default: 'burst.yaml' }),
@@ -38,7 +39,7 @@ export const init = command({
       await writeFile(file, text, { flag: 'wx' });
       for (const [, log = ''] of text.matchAll(/\bfile: ([\w-]+\.log)\b/g)) await copyLog(log, dirname(file));
     });
-    say(`${file} is written. Run it: weir simulate ${file}\n`);
+    say(`${file} is written. Run it: weir simulate ${shellWord(file)}\n`);
   },
 });
 

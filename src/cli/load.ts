@@ -7,13 +7,7 @@ import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
 import { type CommandLine, choice, command, type GivenTo, optionName, text, whole } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
 import { stopSignal } from '../report/command/interrupt.js';
-import {
-  type GivenLimiter,
-  LIMIT_WORDS,
-  LIMITING_WORDS,
-  limiterGiven,
-  limiterNotesOf,
-} from '../report/command/limit.js';
+import { type GivenLimiter, LIMIT_WORDS, limiterGiven, limiterNotesOf } from '../report/command/limit.js';
 import { header, liveOptions, liveOptionsOf, requestHeaders } from '../report/command/live-options.js';
 import { jsonOf, limitedStatus, out, scenarios, seed, top } from '../report/command/options.js';
 import { CycleLines } from '../report/command/progress.js';
@@ -104,7 +98,7 @@ const { url: _, cycleMs: __, ...sending } = liveOptions;
 export const check = command({
   options: {
     url: text('the URL of any HTTP service', { place: true, required: true }),
-    limit: text(`the limit: ${LIMITING_WORDS}`, { place: true, required: true }),
+    limit: text(`the limit: ${LIMIT_WORDS.replace(', none', '')}`, { place: true, required: true }),
     budget: whole(2, 100_000, 'maximum number of requests (default: as many as the test takes)'),
     ...request(''),
     limitedStatus,

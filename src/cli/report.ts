@@ -18,7 +18,6 @@ const options = {
     endings,
     `render one run again into this folder, or runs into this file: its name ends with .${endings.join(', .')}`,
     { writes: true },
-    true,
   ),
   baseline: text('compare the runs with this one; exit code 1 if one is worse, by more than 5 % of a figure'),
   json: { ...jsonOf('report'), without: ['out'] },

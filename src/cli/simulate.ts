@@ -61,6 +61,9 @@ export const simulate = command({
         '--inspect writes into the report folder, and --out none leaves it out.',
         'Say --inspect trace.ndjson.',
       );
+    const beside = ['replications', 'inspect', 'for', 'out', 'top', 'json'].find((option) => line.has(option));
+    if (given.log === '-' && beside !== undefined)
+      throw usageFailure(`--${beside} has no effect with --log -.`, 'Name a file with --log to simulate, too.');
     if (given.log !== undefined && (await writeLog(given, given.log))) return;
     const [{ loadScenario }, { runAll }] = await Promise.all([
       import('../harness/scenario/load-scenario.js'),

@@ -4,15 +4,15 @@
 //   1 limit could not be judged: its key is a cookie, which this log has not. None of 40 requests refused by the other limits.
 import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { intervalsOfLimiting } from './reported.js';
-import { contractWord, counted, instantOf, listed, number, share } from './words.js';
+import { contractWord, counted, instantOf, listed, number, share, stoppedSentence } from './words.js';
 
 /** Spells closer than this are one. */
 const GAP_MS = 60_000;
 const MOST_SPELLS = 3;
 
 export function replaySentence(outcome: Outcome): string {
-  const { requests, limited, contracts, contracts_limited, partial, limits = [] } = outcome;
-  const early = partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
+  const { requests, limited, contracts, contracts_limited, limits = [] } = outcome;
+  const early = stoppedSentence(outcome);
   const unjudged = limits.filter(({ not_judged }) => not_judged !== undefined);
   const first = unjudgedSentence(unjudged);
   if (limits.length > 0 && unjudged.length === limits.length)

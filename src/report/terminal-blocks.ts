@@ -68,11 +68,13 @@ function linesOf(block: Block, terminal: Terminal): string[] {
       return meanTitle === undefined ? lines.slice(1) : lines;
     }
     case 'checks':
-      return block.rows.map(({ name, condition, found, result }) => {
+      return block.rows.flatMap(({ name, condition, found, result }) => {
         const sign = { passed: '✔', failed: '✘', error: '!', skipped: '–' }[result];
         const words = [name, condition].flatMap((text) => (text ? [shownName(text)] : [])).join(': ');
         const hue = result === 'passed' ? 'good' : result === 'skipped' ? 'faint' : 'bad';
-        return `${hued(sign, hue, terminal)} ${words}${found === undefined ? '' : ` → ${shownName(found)}`}`;
+        const whole = `${words}${found === undefined ? '' : ` → ${shownName(found)}`}`;
+        const lines = wrapped(whole, terminal.uncut === true ? LONGEST_SENTENCE : columns - 2);
+        return lines.map((line, index) => `${index === 0 ? hued(sign, hue, terminal) : ' '} ${line}`);
       });
     case 'table':
       return tableLines(block, terminal);

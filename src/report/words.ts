@@ -144,9 +144,11 @@ export function verdictView({ verdict, partial = false }: Judged): VerdictMark {
 }
 
 export function verdictSentence(outcome: Outcome): string {
-  const { expectations, partial, replications } = outcome;
-  const early = partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
-  return `${sentence(outcome)}${replicationsSentence(expectations, replications)}${early}`;
+  return `${sentence(outcome)}${replicationsSentence(outcome)}${stoppedSentence(outcome)}`;
+}
+
+export function stoppedSentence({ partial }: Outcome): string {
+  return partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
 }
 
 /** `110 of 160 requests (68.8 %) refused, 40 of 60 jobs served. No expectations set.` */
@@ -180,7 +182,7 @@ function sentence(outcome: Outcome): string {
   }
 }
 
-function replicationsSentence(expectations: Outcome['expectations'], replications: Outcome['replications']): string {
+function replicationsSentence({ expectations, replications }: Outcome): string {
   if (replications === undefined || expectations.length === 0) return '';
   const { n, held: runs, held_share, failed_seeds } = replications;
   const percent = (value: number) => `${Number((100 * value).toFixed(1))} %`;

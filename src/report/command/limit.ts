@@ -8,10 +8,7 @@ import { usageFailure } from './exit-codes.js';
 
 export type GivenLimiter = Readonly<Record<string, unknown>>;
 
-const LIMITS = "'100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20', a file";
-export const LIMIT_WORDS = `${LIMITS}, none: weir help rules`;
-/** Where a limit has to refuse something. */
-export const LIMITING_WORDS = `${LIMITS}: weir help rules`;
+export const LIMIT_WORDS = "'100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20', a file, none: weir help rules";
 
 export const limit = text(`the limiter: ${LIMIT_WORDS}`);
 

@@ -47,6 +47,8 @@ type GivenLog = GivenTo<typeof readingOptions>;
 
 export function logOptions(given: GivenLog, cycleMs: number): LogOptions {
   const { logFormat, time, count, where, from, to } = given;
+  if (from !== undefined && to !== undefined && to <= from)
+    throw usageFailure('--to is not after --from: no request lies between.', 'Swap the two, or leave one out.');
   return {
     format: logFormat,
     timeColumn: time?.column,

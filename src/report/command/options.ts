@@ -23,16 +23,11 @@ export const seed = value(
 const FILE = /\.(csv|gif|html?|jpe?g|json|md|ndjson|pdf|png|svg|txt|xml|ya?ml)$/i;
 
 /** `--out`: a file with another ending than these would not be what its name says. @param endings none for a folder */
-export function outAs<const Said extends About>(
-  endings: readonly string[],
-  description: string,
-  said = {} as Said,
-  isFolder = endings.length === 0,
-) {
-  const files = endings.length === 0 ? [] : [`a file whose name ends with .${endings.join(', .')}`];
-  const takes = [...(isFolder ? ['a folder'] : []), ...files].join(', or ');
+export function outAs<const Said extends About>(endings: readonly string[], description: string, said = {} as Said) {
+  const folder = endings.length === 1 ? [] : ['a folder'];
+  const file = endings.length === 0 ? [] : [`a name that ends with .${endings.join(', .')}`];
   const fits = (text: string) => endings.some((ending) => text.endsWith(`.${ending}`)) || !FILE.test(text);
-  return value(takes, (text) => (fits(text) ? text : undefined), description, said);
+  return value([...folder, ...file].join(', or '), (text) => (fits(text) ? text : undefined), description, said);
 }
 
 export const outFor = (usual: string) => ({
@@ -191,11 +186,11 @@ export function allow<const Kind extends string>(kinds: Readonly<Record<Kind, st
 
 export const limitedStatus = value(
   'statuses from 400 to 599',
-  statusesIn,
+  (text) => {
+    const statuses = text.split(',').map(Number);
+    return statuses.every((status) => Number.isInteger(status) && status >= 400 && status <= 599)
+      ? statuses
+      : undefined;
+  },
   'with a URL: statuses that mean limited, as 429,503 (default: 429)',
 );
-
-function statusesIn(text: string): number[] | undefined {
-  const statuses = text.split(',').map(Number);
-  return statuses.every((status) => Number.isInteger(status) && status >= 400 && status <= 599) ? statuses : undefined;
-}

@@ -1,5 +1,5 @@
 // Text output: tables that fit the terminal, and lists of names with values.
-import { alignedTable, type Terminal } from '../terminal-text.js';
+import { alignedTable, type Terminal, wrapped } from '../terminal-text.js';
 
 /** Colour is on for a terminal unless NO_COLOR is set; FORCE_COLOR turns it on. */
 export function terminalAtHand(): Terminal {
@@ -34,7 +34,10 @@ export function table(heads: readonly string[], rows: readonly (readonly TableCe
 export function facts(entries: readonly (readonly [name: string, value: TableCell])[]): string {
   const given = entries.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...given.map(([name]) => name.length));
-  return given.map(([name, value]) => `  ${name.padEnd(width)}  ${textOf(value)}`).join('\n');
+  const most = Math.max(20, (process.stdout.columns ?? Number.POSITIVE_INFINITY) - width - 4);
+  const linesOf = (name: string, value: TableCell) =>
+    wrapped(textOf(value), most).map((line, index) => `  ${(index === 0 ? name : '').padEnd(width)}  ${line}`);
+  return given.flatMap(([name, value]) => linesOf(name, value)).join('\n');
 }
 
 function textOf(cell: TableCell): string {
