@@ -11,6 +11,7 @@ import {
   nameOfTime,
   oneOf,
   optional,
+  orNone,
   paced,
   perSecond,
   positive,
@@ -31,9 +32,6 @@ const roughly = (definition: RuleDefinition): RuleDefinition => ({ ...definition
 const fixed = (limit: number, window_ms: number, align: 'epoch' | 'first', more: object = {}) =>
   rule('fixed_window', { ...windowed(limit, window_ms), align, ...more });
 
-// Admits nothing: a bucket that never holds a whole token.
-const never = () => rule('token_bucket', { rate: 0.000001, per_ms: 1000, capacity: 0.5 }, unannounced);
-
 export const gateways = {
   'in-flight': product({
     product: 'requests in flight: Traefik inFlightReq, APISIX limit-conn',
@@ -44,13 +42,13 @@ export const gateways = {
   'envoy-ratelimit': product({
     product: 'envoyproxy/ratelimit, the service that Envoy and Envoy Gateway ask',
     params: {
-      requests_per_unit: whole('Requests of a unit; 0 refuses all.', 0),
+      requests_per_unit: orNone('Requests of a unit; 0 refuses all.'),
       unit: oneOf(Object.keys(namedMs) as Named[], 'Length of the window.'),
     },
     paced: inUnit('requests_per_unit', 'unit'),
     example: { requests_per_unit: 10, unit: 'second' },
     refused: counts,
-    rule: ({ requests_per_unit: limit, unit }) => (limit === 0 ? never() : fixed(limit, namedMs[unit], 'epoch')),
+    rule: ({ requests_per_unit: limit, unit }) => fixed(limit, namedMs[unit], 'epoch'),
   }),
   'kong-advanced': product({
     product: 'Kong rate-limiting-advanced',
@@ -190,7 +188,7 @@ export const gateways = {
   }),
   laravel: product({
     product: 'Laravel throttle (Illuminate RateLimiter)',
-    params: { maxAttempts: whole('Requests of a window.'), decaySeconds: whole('Length of the window in s.') },
+    params: { maxAttempts: orNone('Requests of a window.'), decaySeconds: whole('Length of the window in s.') },
     paced: paced('maxAttempts', 'decaySeconds', 1000),
     example: { maxAttempts: 10, decaySeconds: 1 },
     rule({ maxAttempts, decaySeconds }) {
@@ -200,7 +198,7 @@ export const gateways = {
   }),
   'rack-attack': product({
     product: 'Rack::Attack throttle',
-    params: { limit: whole('Requests of a period.'), period: whole('Length of the period in s.') },
+    params: { limit: orNone('Requests of a period.'), period: whole('Length of the period in s.') },
     paced: paced('limit', 'period', 1000),
     example: { limit: 10, period: 1 },
     refused: counts,
