@@ -19,6 +19,7 @@ import {
   rule,
   seconds,
   time,
+  toWindowEnd,
   unannounced,
   untilTokens,
   whole,
@@ -72,7 +73,7 @@ export const gateways = {
     paced: paced('count', 'time_window', 1000),
     example: { count: 10, time_window: 1 },
     refused: counts,
-    rule: ({ count, time_window }) => fixed(count, time_window, 'first'),
+    rule: ({ count, time_window }) => fixed(count, time_window, 'first', { edge: 'reset_after_end' }),
   }),
   'apisix-limit-req': product({
     product: 'APISIX limit-req (lua-resty-limit-traffic)',
@@ -182,7 +183,7 @@ export const gateways = {
     example: { rate: 10, per: 1 },
     refused: 'nothing; with redis it counts, too',
     rule({ rate: limit, per: window_ms, limiter }) {
-      if (limiter === 'redis') return rule('sliding_counter', windowed(limit, window_ms));
+      if (limiter === 'redis') return rule('sliding_log', { limit, window_ms, count_refused: true }, undefined, 0);
       return fixed(limit, window_ms, limiter === 'drl' ? 'first' : 'epoch', { count_refused: limiter !== 'drl' });
     },
   }),
@@ -216,7 +217,7 @@ export const gateways = {
     rule: ({ period: T_ms, burst }) => rule('gcra', { T_ms, tau_ms: (burst - 1) * T_ms }, undefined, 0),
   }),
   gubernator: product({
-    product: 'Gubernator',
+    product: 'Gubernator, its LEAKY_BUCKET roughly',
     params: {
       limit: whole('Requests of a duration.'),
       duration: whole('Length of the window in ms.'),
@@ -226,8 +227,10 @@ export const gateways = {
     paced: paced('limit', 'duration', 1),
     example: { limit: 10, duration: 1000 },
     rule({ limit, duration, algorithm = 'TOKEN_BUCKET', burst = limit }) {
-      if (algorithm === 'TOKEN_BUCKET') return fixed(limit, duration, 'first', { count_refused: false });
-      return rule('token_bucket', { rate: limit, per_ms: duration, capacity: burst }, untilTokens);
+      if (algorithm === 'TOKEN_BUCKET')
+        return rule('fixed_window', { limit, window_ms: duration, edge: 'reset_after_end' }, toWindowEnd);
+      // It adds what leaked only when that is a whole token or more, and forgets a bucket that is not used for a duration.
+      return roughly(rule('token_bucket', { rate: limit, per_ms: duration, capacity: burst }, untilTokens));
     },
   }),
   unkey: product({
@@ -235,6 +238,7 @@ export const gateways = {
     params: { limit: whole('Requests of a duration.'), duration: whole('Length of the window in ms.') },
     paced: paced('limit', 'duration', 1),
     example: { limit: 10, duration: 1000 },
-    rule: ({ limit, duration }) => rule('sliding_counter', { limit, window_ms: duration, align: 'epoch' }),
+    rule: ({ limit, duration }) =>
+      rule('sliding_counter', { limit, window_ms: duration, align: 'epoch', floor_prev: true }, toWindowEnd),
   }),
 };
