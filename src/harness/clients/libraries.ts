@@ -27,6 +27,9 @@ const aws = (base: string, max_attempts: number): RetrySpec => ({
   retry_quota: awsQuota,
 });
 
+/** Libraries that ask whether there is a wait take 0 as none. */
+const positiveWait: RetrySpec['retry_after'] = { policy: 'obey', zero: 'backoff' };
+
 const stainless: RetrySpec = {
   max_attempts: 3,
   backoff: { policy: 'geometric', base: '500ms', cap: '8s', shorten_by: 0.25 },
@@ -107,7 +110,7 @@ export const clientLibraries = {
       max_attempts: 6,
       retries_on: ['limited', 'failed', 'lost'],
       backoff: { policy: 'geometric', base: '500ms', cap: '30s' },
-      retry_after: { policy: 'obey', limit: '30s' },
+      retry_after: { policy: 'obey', limit: '30s', zero: 'backoff' },
     },
   },
   got: {
@@ -116,7 +119,7 @@ export const clientLibraries = {
     client: {
       max_attempts: 3,
       backoff: { policy: 'geometric', base: '1s', cap: '1h', add: '100ms' },
-      retry_after: 'obey',
+      retry_after: positiveWait,
     },
   },
   ky: {
@@ -153,7 +156,7 @@ export const clientLibraries = {
   anthropic: {
     library: '@anthropic-ai/sdk 1.12',
     held: '@anthropic-ai/sdk 1.12.0, client.js, retryRequest',
-    client: stainless,
+    client: { ...stainless, retry_after: positiveWait },
   },
   superagent: {
     library: 'superagent 10.4 with retry(3)',
@@ -181,7 +184,7 @@ export const clientLibraries = {
     client: {
       max_attempts: 6,
       backoff: { policy: 'geometric', base: '200ms', cap: '2m', first: 0 },
-      retry_after: 'obey',
+      retry_after: positiveWait,
     },
   },
   curl: {
@@ -191,7 +194,7 @@ export const clientLibraries = {
       max_attempts: 4,
       retries_on: ['limited', 'failed', 'timeout'],
       backoff: { policy: 'geometric', base: '1s', cap: '10m' },
-      retry_after: 'obey',
+      retry_after: positiveWait,
     },
   },
   retryablehttp: {

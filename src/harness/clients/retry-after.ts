@@ -11,6 +11,8 @@ export interface RetryAfterPlan {
   /** Infinity for none. */
   readonly limitMs: number;
   readonly above: 'cap' | 'ignore' | 'stop';
+  /** What is done with a t of 0 by `obey`. */
+  readonly zero: 'obey' | 'backoff';
   readonly slackMs: number;
   readonly missing: 'backoff' | 'stop';
 }
@@ -24,14 +26,14 @@ export function endsJob(
 }
 
 export function waitAfter(
-  { policy, limitMs, above, slackMs }: RetryAfterPlan,
+  { policy, limitMs, above, zero, slackMs }: RetryAfterPlan,
   retryAfterMs: number | undefined,
   pause: (leastMs: number) => Wait,
 ): Wait {
   if (policy === 'ignore' || retryAfterMs === undefined || (retryAfterMs > limitMs && above === 'ignore'))
     return pause(0);
   const ms = Math.min(retryAfterMs, limitMs);
-  if (policy === 'obey') return ms;
+  if (policy === 'obey') return ms === 0 && zero === 'backoff' ? pause(0) : ms;
   if (policy === 'floor') return pause(ms);
   const own = pause(0);
   if (typeof own === 'number') return clamped(own, ms, slackMs);

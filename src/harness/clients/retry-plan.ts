@@ -107,13 +107,13 @@ export class RetryReader {
   }
 
   #retryAfter(spec: RetryAfterSpec): RetryAfterPlan {
-    const { policy, limit, above, slack, missing } = typeof spec === 'string' ? { policy: spec } : spec;
-    const given = { limit, above, slack, missing };
+    const { policy, limit, above, zero, slack, missing } = typeof spec === 'string' ? { policy: spec } : spec;
+    const given = { limit, above, zero, slack, missing };
     const idle = {
-      ignore: ['limit', 'above', 'slack', 'missing'] as const,
+      ignore: ['limit', 'above', 'zero', 'slack', 'missing'] as const,
       obey: ['slack'] as const,
-      floor: ['slack'] as const,
-      clamp: [] as const,
+      floor: ['zero', 'slack'] as const,
+      clamp: ['zero'] as const,
     }[policy].find((field) => given[field] !== undefined);
     if (idle !== undefined) this.#refuse(`/retry_after/${idle}`, `has no effect with the policy ${policy}`);
     if (above !== undefined && limit === undefined) this.#refuse('/retry_after/above', 'has no effect without a limit');
@@ -121,6 +121,7 @@ export class RetryReader {
       policy,
       limitMs: limit === undefined ? Number.POSITIVE_INFINITY : this.ms(limit, '/retry_after/limit'),
       above: above ?? 'cap',
+      zero: zero ?? 'obey',
       slackMs: this.ms(slack ?? '5s', '/retry_after/slack'),
       missing: missing ?? 'backoff',
     };

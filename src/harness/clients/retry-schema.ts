@@ -51,6 +51,9 @@ const RetryAfterFields = exact({
   'above?': Type.Enum(['cap', 'ignore', 'stop'], {
     description: 'What is done with a longer one: cap: wait the limit; ignore; stop: give up. Default: cap.',
   }),
+  'zero?': Type.Enum(['obey', 'backoff'], {
+    description: 'Of obey: what is done with a Retry-After of 0: no pause, or the back-off. Default: obey.',
+  }),
   'slack?': timeField('Of clamp: the most that the pause becomes longer. Default: 5s.'),
   'missing?': Type.Enum(['backoff', 'stop'], {
     description: 'What is done where none is announced: the back-off, or giving up. Default: backoff.',

@@ -68,6 +68,7 @@ const refusals: readonly Refusal[] = [
   500,
   429,
   'reset',
+  { status: 429, retryAfter: 0 },
   { status: 429, retryAfter: 3 },
   { status: 429, retryAfter: 20 },
   { status: 429, retryAfter: 120 },

@@ -67,6 +67,7 @@ it.each<[what: string, spec: ClientSpec, path: string]>([
   ['a field of another policy', { kind: 'retrying', backoff: { policy: 'fixed', factor: 3 } }, '/clients/0/backoff/factor'],
   ['a pause after what is not retried',
     { kind: 'retrying', retries_on: ['failed'], backoff_after: { limited: { policy: 'none' } } }, '/clients/0/backoff_after/limited'],
+  ['zero without obey', { kind: 'retrying', retry_after: { policy: 'floor', zero: 'backoff' } }, '/clients/0/retry_after/zero'],
   ['slack without clamp', { kind: 'retrying', retry_after: { policy: 'obey', slack: 3 } }, '/clients/0/retry_after/slack'],
   ['above without a limit', { kind: 'retrying', retry_after: { policy: 'obey', above: 'stop' } }, '/clients/0/retry_after/above'],
   ['two limits of retries', { kind: 'retrying', retry_budget: { share: 1 }, retry_quota: { capacity: 5 } }, '/clients/0/retry_quota'],

@@ -11,6 +11,7 @@ import {
   nameOfTime,
   oneOf,
   optional,
+  orNone,
   paced,
   perSecond,
   positive,
@@ -18,6 +19,7 @@ import {
   rule,
   seconds,
   time,
+  toWindowEnd,
   unannounced,
   untilTokens,
   whole,
@@ -31,9 +33,6 @@ const roughly = (definition: RuleDefinition): RuleDefinition => ({ ...definition
 const fixed = (limit: number, window_ms: number, align: 'epoch' | 'first', more: object = {}) =>
   rule('fixed_window', { ...windowed(limit, window_ms), align, ...more });
 
-// Admits nothing: a bucket that never holds a whole token.
-const never = () => rule('token_bucket', { rate: 0.000001, per_ms: 1000, capacity: 0.5 }, unannounced);
-
 export const gateways = {
   'in-flight': product({
     product: 'requests in flight: Traefik inFlightReq, APISIX limit-conn',
@@ -44,13 +43,13 @@ export const gateways = {
   'envoy-ratelimit': product({
     product: 'envoyproxy/ratelimit, the service that Envoy and Envoy Gateway ask',
     params: {
-      requests_per_unit: whole('Requests of a unit; 0 refuses all.', 0),
+      requests_per_unit: orNone('Requests of a unit; 0 refuses all.'),
       unit: oneOf(Object.keys(namedMs) as Named[], 'Length of the window.'),
     },
     paced: inUnit('requests_per_unit', 'unit'),
     example: { requests_per_unit: 10, unit: 'second' },
     refused: counts,
-    rule: ({ requests_per_unit: limit, unit }) => (limit === 0 ? never() : fixed(limit, namedMs[unit], 'epoch')),
+    rule: ({ requests_per_unit: limit, unit }) => fixed(limit, namedMs[unit], 'epoch'),
   }),
   'kong-advanced': product({
     product: 'Kong rate-limiting-advanced',
@@ -74,7 +73,7 @@ export const gateways = {
     paced: paced('count', 'time_window', 1000),
     example: { count: 10, time_window: 1 },
     refused: counts,
-    rule: ({ count, time_window }) => fixed(count, time_window, 'first'),
+    rule: ({ count, time_window }) => fixed(count, time_window, 'first', { edge: 'reset_after_end' }),
   }),
   'apisix-limit-req': product({
     product: 'APISIX limit-req (lua-resty-limit-traffic)',
@@ -184,13 +183,13 @@ export const gateways = {
     example: { rate: 10, per: 1 },
     refused: 'nothing; with redis it counts, too',
     rule({ rate: limit, per: window_ms, limiter }) {
-      if (limiter === 'redis') return rule('sliding_counter', windowed(limit, window_ms));
+      if (limiter === 'redis') return rule('sliding_log', { limit, window_ms, count_refused: true }, undefined, 0);
       return fixed(limit, window_ms, limiter === 'drl' ? 'first' : 'epoch', { count_refused: limiter !== 'drl' });
     },
   }),
   laravel: product({
     product: 'Laravel throttle (Illuminate RateLimiter)',
-    params: { maxAttempts: whole('Requests of a window.'), decaySeconds: whole('Length of the window in s.') },
+    params: { maxAttempts: orNone('Requests of a window.'), decaySeconds: whole('Length of the window in s.') },
     paced: paced('maxAttempts', 'decaySeconds', 1000),
     example: { maxAttempts: 10, decaySeconds: 1 },
     rule({ maxAttempts, decaySeconds }) {
@@ -200,7 +199,7 @@ export const gateways = {
   }),
   'rack-attack': product({
     product: 'Rack::Attack throttle',
-    params: { limit: whole('Requests of a period.'), period: whole('Length of the period in s.') },
+    params: { limit: orNone('Requests of a period.'), period: whole('Length of the period in s.') },
     paced: paced('limit', 'period', 1000),
     example: { limit: 10, period: 1 },
     refused: counts,
@@ -218,7 +217,7 @@ export const gateways = {
     rule: ({ period: T_ms, burst }) => rule('gcra', { T_ms, tau_ms: (burst - 1) * T_ms }, undefined, 0),
   }),
   gubernator: product({
-    product: 'Gubernator',
+    product: 'Gubernator, its LEAKY_BUCKET roughly',
     params: {
       limit: whole('Requests of a duration.'),
       duration: whole('Length of the window in ms.'),
@@ -228,8 +227,10 @@ export const gateways = {
     paced: paced('limit', 'duration', 1),
     example: { limit: 10, duration: 1000 },
     rule({ limit, duration, algorithm = 'TOKEN_BUCKET', burst = limit }) {
-      if (algorithm === 'TOKEN_BUCKET') return fixed(limit, duration, 'first', { count_refused: false });
-      return rule('token_bucket', { rate: limit, per_ms: duration, capacity: burst }, untilTokens);
+      if (algorithm === 'TOKEN_BUCKET')
+        return rule('fixed_window', { limit, window_ms: duration, edge: 'reset_after_end' }, toWindowEnd);
+      // It adds what leaked only when that is a whole token or more, and forgets a bucket that is not used for a duration.
+      return roughly(rule('token_bucket', { rate: limit, per_ms: duration, capacity: burst }, untilTokens));
     },
   }),
   unkey: product({
@@ -237,6 +238,7 @@ export const gateways = {
     params: { limit: whole('Requests of a duration.'), duration: whole('Length of the window in ms.') },
     paced: paced('limit', 'duration', 1),
     example: { limit: 10, duration: 1000 },
-    rule: ({ limit, duration }) => rule('sliding_counter', { limit, window_ms: duration, align: 'epoch' }),
+    rule: ({ limit, duration }) =>
+      rule('sliding_counter', { limit, window_ms: duration, align: 'epoch', floor_prev: true }, toWindowEnd),
   }),
 };

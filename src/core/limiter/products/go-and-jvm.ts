@@ -2,6 +2,7 @@
 import {
   oneOf,
   optional,
+  orNone,
   paced,
   perSecond,
   positive,
@@ -21,7 +22,7 @@ export const goAndJvm = {
     product: 'golang.org/x/time/rate',
     params: {
       limit: positive('Events per second.'),
-      burst: whole('Events at once.'),
+      burst: orNone('Events at once.'),
       wait: optional(time('Longest wait of a reservation. Default: none (Allow).', 'ms')),
     },
     paced: perSecond('limit'),

@@ -5,6 +5,7 @@ import {
   counts,
   oneOf,
   optional,
+  orNone,
   paced,
   product,
   rule,
@@ -19,7 +20,6 @@ import {
 } from './product.js';
 
 const duration = seconds('Length of the window in s.');
-const points = whole('Points of a window.');
 
 const pairs = {
   schema: () =>
@@ -42,7 +42,7 @@ export const nodeLibraries = {
   'rate-limiter-flexible': product({
     product: 'rate-limiter-flexible 11, memory or Redis',
     params: {
-      points,
+      points: orNone('Points of a window.'),
       duration,
       blockDuration: optional(seconds('How long the request that exceeds blocks, in s.')),
       execEvenly: yesNo('Admitted requests are spread over the window.'),
@@ -67,7 +67,7 @@ export const nodeLibraries = {
   'rate-limiter-flexible-bursty': product({
     product: 'rate-limiter-flexible 11 BurstyRateLimiter',
     params: {
-      points,
+      points: whole('Points of a window.'),
       duration,
       burstPoints: whole('Points of the burst, used where the others are spent.'),
       burstDuration: seconds('Length of the window of the burst in s.'),
@@ -138,7 +138,7 @@ export const nodeLibraries = {
     product: '@upstash/ratelimit 2',
     params: {
       algorithm: oneOf(['fixedWindow', 'slidingWindow', 'tokenBucket'], 'The rule.'),
-      tokens: whole('Requests of a window, or the most tokens.'),
+      tokens: orNone('Requests of a window, or the most tokens.'),
       window: time('Length of the window, or of the interval of the bucket.', 'ms'),
       refillRate: optional(whole('Tokens of an interval, for tokenBucket. Default: tokens.')),
       ephemeralCache: yesNo('A refusal blocks in this process until the window or interval ends.', true),

@@ -4,6 +4,7 @@ import {
   counts,
   inWholeSeconds,
   optional,
+  orNone,
   paced,
   product,
   rule,
@@ -19,7 +20,7 @@ const windowMs = optional(time('Length of the window.', 'ms'), 60_000);
 const express = (name: string) =>
   product({
     product: name,
-    params: { windowMs, limit: optional(whole('Requests of a window.'), 5) },
+    params: { windowMs, limit: optional(orNone('Requests of a window.'), 5) },
     paced: paced('limit', 'windowMs'),
     example: { windowMs: 1000, limit: 10 },
     refused: counts,
@@ -45,7 +46,7 @@ export const nodeMiddleware = {
   fastify: product({
     product: '@fastify/rate-limit 11',
     params: {
-      max: optional(whole('Requests of a window.'), 1000),
+      max: optional(orNone('Requests of a window.'), 1000),
       timeWindow: optional(time('Length of the window.', 'ms'), '1 minute'),
       continueExceeding: yesNo('A refused request starts the window again.'),
       exponentialBackoff: yesNo('The announced wait doubles with each refused request.'),
@@ -96,7 +97,7 @@ export const nodeMiddleware = {
     product: '@nestjs/throttler 6',
     params: {
       ttl: time('How long a request counts.', 'ms'),
-      limit: whole('Requests that count at once.'),
+      limit: orNone('Requests that count at once.'),
       blockDuration: optional(time('How long the request that exceeds blocks. Default: ttl.', 'ms')),
     },
     paced: paced('limit', 'ttl'),
@@ -109,7 +110,7 @@ export const nodeMiddleware = {
   }),
   'lambda-rate-limiter': product({
     product: 'lambda-rate-limiter 4',
-    params: { interval: time('Length of the window.', 'ms'), limit: whole('Requests of a window.') },
+    params: { interval: time('Length of the window.', 'ms'), limit: orNone('Requests of a window.') },
     paced: paced('limit', 'interval'),
     example: { interval: 1000, limit: 10 },
     refused: counts,

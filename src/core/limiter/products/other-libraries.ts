@@ -4,6 +4,7 @@ import {
   atClockSecond,
   counts,
   namedMs,
+  never,
   oneOf,
   optional,
   paced,
@@ -54,6 +55,7 @@ export const otherLibraries = {
     refused: 'counts (fixed windows) or nothing',
     rule({ rate, strategy }) {
       const per = perOf(rate, { month: namedMs.month, year: 12 * namedMs.month });
+      if (per.limit === 0) return never();
       if (strategy === 'moving-window') {
         const announces = { wait: 'newest_leaves', round: 'clock_second' } as const;
         return rule('sliding_log', { ...per, edge: 'expires_after_end' }, announces, 0);
@@ -76,6 +78,7 @@ export const otherLibraries = {
     refused: counts,
     rule({ rate, key = '' }) {
       const { limit, window_ms } = perOf(rate);
+      if (limit === 0) return never();
       const windowS = window_ms / 1000;
       // The second of the edge is in the old window; windows of one second are those of the clock.
       const phase_ms = windowS <= 1 ? 0 : (((crc32(key) % windowS) + 1) % windowS) * 1000;

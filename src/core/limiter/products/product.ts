@@ -18,6 +18,8 @@ export interface Product {
 interface Param<Value> {
   readonly schema: (remark: string) => TSchema;
   readonly read: (given: unknown) => Value;
+  /** Whether 0 admits nothing. */
+  readonly isNoneAt0?: boolean | undefined;
 }
 
 /** The parameters for n requests in a time, such as `10 min`; one is undefined where the product has no such time. */
@@ -49,10 +51,21 @@ export function product<Of extends Params>(declared: Declared<Of>): Product {
       ...strict,
       ...(needsOne && { minProperties: 1 }),
     }),
-    rule: (given) =>
-      rule(Object.fromEntries(fields.map(([name, { read }]) => [name, read(given[name])])) as Values<Of>),
+    rule(given) {
+      const values = Object.fromEntries(fields.map(([name, { read }]) => [name, read(given[name])]));
+      const isNone = fields.some(([name, { isNoneAt0 }]) => isNoneAt0 && values[name] === 0);
+      return isNone ? never() : rule(values as Values<Of>);
+    },
   };
 }
+
+/** Admits nothing: a bucket that never holds a whole token. */
+export const never = (): RuleDefinition => ({
+  primitive: 'token_bucket',
+  params: { rate: 0.000001, per_ms: 1000, capacity: 0.5 },
+  clock_resolution_ms: 1,
+  announces: unannounced,
+});
 
 /** @param unitMs of a length that is a number; without it, the length is a text */
 export const paced =
@@ -91,6 +104,9 @@ export const whole = (description: string, minimum = 1): Param<number> => ({
   schema: (remark) => Type.Integer({ minimum, maximum: 1_000_000_000_000, description: description + remark }),
   read: asGiven,
 });
+
+/** What is admitted, or 0 to admit nothing. */
+export const orNone = (description: string): Param<number> => ({ ...whole(description, 0), isNoneAt0: true });
 
 export const positive = (description: string): Param<number> => ({
   schema: (remark) => real(0.000001, 1_000_000_000_000, description + remark),
@@ -134,6 +150,7 @@ export function optional<Value>(of: Param<Value>, standard?: string | number): P
   const remark = standard === undefined ? '' : ` Default: ${standard}.`;
   return {
     schema: () => Type.Optional(of.schema(remark)),
+    isNoneAt0: of.isNoneAt0,
     read: (given = standard) => (given === undefined ? undefined : of.read(given)),
   };
 }

@@ -5,6 +5,7 @@ import {
   inWholeSeconds,
   nameOfTime,
   optional,
+  orNone,
   paced,
   perSecond,
   positive,
@@ -25,7 +26,7 @@ function thousandths(rate: string): number {
 }
 
 const period = time('Period over which requests are counted.', 'ms');
-const limit = whole('Requests of a period that are let through.');
+const limit = orNone('Requests of a period that are let through.');
 
 /** HAProxy raises a general purpose counter, or counts each tracked request. */
 const haproxyRate = (counted: 'all' | 'admitted') => ({
@@ -164,7 +165,7 @@ export const servers = {
   }),
   caddy: product({
     product: 'Caddy plugin mholt/caddy-ratelimit',
-    params: { max_events: whole('Requests of a window.'), window: time('Length of the window.', 's') },
+    params: { max_events: orNone('Requests of a window.'), window: time('Length of the window.', 's') },
     paced: paced('max_events', 'window'),
     example: { max_events: 10, window: '1s' },
     rule: ({ max_events: limit, window: window_ms }) =>

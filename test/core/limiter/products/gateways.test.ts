@@ -14,7 +14,7 @@ const cases: readonly (readonly [given: Record<string, unknown>, times: readonly
   [{ like: 'kong-advanced', limit: 2, window_size: 1, window_type: 'fixed' }, [900, 900, 900, 1000], '++-+'],
   [{ like: 'kong-advanced', limit: 2, window_size: 1 }, [0, 0, 0, 1700], '++-+'],
   [{ like: 'kong-advanced', limit: 2, window_size: 1, disable_penalty: true }, [0, 0, 0, 0, 1500, 1500], '++--+-'],
-  [{ like: 'apisix-limit-count', count: 2, time_window: 1 }, [900, 900, 900, 1000, 1900], '++--+'],
+  [{ like: 'apisix-limit-count', count: 2, time_window: 1 }, [900, 900, 900, 1000, 1900, 1901], '++---+'],
   [{ like: 'apisix-limit-req', rate: 1, burst: 1, nodelay: true }, [0, 0, 0, 1000, 1000], '++-+-'],
   [{ like: 'apisix-limit-req', rate: 0.5 }, [0, 1000, 2000], '+-+'],
   [{ like: 'aws-waf', limit: 2, evaluation_window_sec: 60 }, [0, 0, 0, 30_000, 59_000, 200_000], '++---+'],
@@ -29,12 +29,14 @@ const cases: readonly (readonly [given: Record<string, unknown>, times: readonly
   [{ like: 'tyk', rate: 2, per: 1 }, [500, 500, 500, 1400, 1500], '++--+'],
   [{ like: 'tyk', rate: 2, per: 1, limiter: 'fixed-window' }, [500, 500, 500, 1000], '++-+'],
   [{ like: 'tyk', rate: 1, per: 1, limiter: 'redis' }, [0, 500, 900, 1400], '+---'],
+  [{ like: 'tyk', rate: 2, per: 1, limiter: 'redis' }, [0, 900, 950, 1850, 1900], '++---'],
+  [{ like: 'tyk', rate: 2, per: 1, limiter: 'redis' }, [0, 900, 1500, 1600, 2500], '+++-+'],
   [{ like: 'laravel', maxAttempts: 2, decaySeconds: 10 }, [0, 0, 0, 9000, 10_000], '++--+'],
   [{ like: 'rack-attack', limit: 2, period: 10 }, [8000, 8000, 8000, 10_000], '++-+'],
   [{ like: 'governor', period: '100ms', burst: 2 }, [0, 0, 0, 100, 100], '++-+-'],
-  [{ like: 'gubernator', limit: 2, duration: 1000 }, [500, 500, 1400, 1500], '++-+'],
+  [{ like: 'gubernator', limit: 2, duration: 1000 }, [500, 500, 1400, 1500, 1501], '++--+'],
   [{ like: 'gubernator', limit: 2, duration: 1000, algorithm: 'LEAKY_BUCKET' }, [0, 0, 0, 500], '++-+'],
-  [{ like: 'unkey', limit: 2, duration: 1000 }, [0, 0, 0, 1400, 1600], '++--+'],
+  [{ like: 'unkey', limit: 2, duration: 1000 }, [0, 0, 0, 1400, 1600, 1600], '++-++-'],
 ];
 
 it.each(cases)('a product decides as its documents say: %j at %j ms', (given, times, decided) => {

@@ -166,6 +166,27 @@ it.each<[limit: string, more: [ms: number, n: number][], decided: string[]]>([
 });
 
 it.each([
+  ...[
+    'express 0 in 1s',
+    'fastify max=0 timeWindow=1000',
+    'flexible points=0 duration=1',
+    'nestjs 0 in 1s',
+    'laravel 0 in 1 min',
+  ],
+  ...[
+    'haproxy 0 in 10s',
+    'varnish 0 in 1s',
+    'caddy 0 in 1s',
+    'django rate=0/m',
+    'slowapi 0 in 1s',
+    'x-time limit=10 burst=0',
+  ],
+])('%s admits nothing, as the product does', (limit) => {
+  const rule = ruleOf(definitionOf(readLimit(limit), 777));
+  expect(rule.admit(rule.fresh(0), 60_000, 1, 0)).toBe(LIMITED);
+});
+
+it.each([
   ['10 per 1 year', 10, 360],
   ['5/2Months', 5, 60],
   ['7 per day', 7, 1],
