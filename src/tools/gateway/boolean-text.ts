@@ -53,15 +53,13 @@ class BooleanReader {
   }
 
   #either(): ask.RequestCondition {
-    const all = [this.#both()];
-    while (this.#takes(OR)) all.push(this.#both());
-    return ask.oneHolds(...all);
+    return ask.oneHolds(...this.#list(OR, () => ask.allHold(...this.#list(AND, () => this.#one()))));
   }
 
-  #both(): ask.RequestCondition {
-    const all = [this.#one()];
-    while (this.#takes(AND)) all.push(this.#one());
-    return ask.allHold(...all);
+  #list(sign: RegExp, read: () => ask.RequestCondition): readonly ask.RequestCondition[] {
+    const all = [read()];
+    while (this.#takes(sign)) all.push(read());
+    return all;
   }
 
   #one(): ask.RequestCondition {

@@ -6,6 +6,7 @@ import { capital, counted, duration, number, percent } from '../../report/words.
 import { changeBlocks, changeWords, moveBlocks, replicaSentence } from './change-blocks.js';
 import type { ChangeCounts, LimitChange, RetryCost } from './diff-answer.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
+import { titleOf } from './limit-changes.js';
 import type { LimitDiff } from './limit-diff.js';
 import type { LimitMove } from './limit-move.js';
 import type { LeftOut } from './limit-sides.js';
@@ -245,11 +246,7 @@ function countsTable(head: string, all: readonly ChangeCounts[], top: number, fo
 }
 
 function leftOutBlocks({ old, new: fresh }: LimitDiff['left_out']): Block[] {
-  const words = new Set(
-    [...old, ...fresh].map(
-      ({ limiter, why }) => `${limiter.name}${limiter.where === '' ? '' : `, ${limiter.where}`}: ${why}`,
-    ),
-  );
+  const words = new Set([...old, ...fresh].map(({ limiter, why }) => `${titleOf(limiter)}: ${why}`));
   const columns = [column('limit', (one: string) => one)];
   return words.size === 0 ? [] : [runTable(columns, [...words], { title: 'Not put through the log', folded: true })];
 }
@@ -331,8 +328,7 @@ export function annotations({ changes, traffic, below, old, new: fresh }: Limits
     changes.find((one) => one.name === name && one.where === where && one.kind !== 'removed');
   const refusals = [...(traffic?.by_limiter ?? [])].map(([limiter, n]) => {
     const { file, line } = changeOf(limiter) ?? limiter;
-    const { name, where } = limiter;
-    const words = `${name}${where === '' ? '' : `, ${where}`} newly refuses ${counted(n, 'request')}`;
+    const words = `${titleOf(limiter)} newly refuses ${counted(n, 'request')}`;
     return { at: `${file}:${line}`, command: annotation(isOver ? 'error' : 'warning', file, line, words) };
   });
   const said = new Set(refusals.map(({ at }) => at));

@@ -22,6 +22,7 @@ import {
   type RequestCondition,
   type RequestField,
   type RequestText,
+  starred,
   tested,
   type ValueTest,
 } from './request-condition.js';
@@ -216,9 +217,7 @@ function partOf(entry: TreeEntry): Part {
   return { name: textAt(entry, 'key') ?? '', value, isPattern, isOpen };
 }
 
-/** A star matches anything. */
-const testOfValue = (value: string): ValueTest =>
-  value.includes('*') ? { is: 'matching', value: `^${value.split('*').map(literal).join('.*')}$` } : equalTo(value);
+const testOfValue = (value: string) => (value.includes('*') ? starred(value) : equalTo(value));
 
 function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
   const unit = (textAt(given, 'unit') ?? '').toLowerCase();

@@ -49,6 +49,7 @@ export const LimitExplanation = shape({
 export type LimitExplanation = Static<typeof LimitExplanation>;
 type Counts = Pick<LimitExplanation, keyof typeof counts>;
 type NamedCounts = LimitExplanation['by_path'][number];
+type Phase = LimitExplanation['phases'][number];
 
 const BRIEF = 10;
 const MINUTE_MS = 60_000;
@@ -82,15 +83,12 @@ export function explanationOf(
 const minuteOf = (ms: number) => `${new Date(Math.floor(ms / MINUTE_MS) * MINUTE_MS).toISOString().slice(0, 16)}Z`;
 
 function countsOf(answers: readonly JudgedAnswer[]): Counts {
-  const counted = { refused: 0, ours: 0, not_ours: 0, not_judged: 0, let_through: 0 };
-  for (const { whose, isLetThrough } of answers) {
-    if (whose !== undefined) counted.refused += 1;
-    if (whose === 'ours') counted.ours += 1;
-    if (whose === 'not ours') counted.not_ours += 1;
-    if (whose === 'not judged') counted.not_judged += 1;
-    if (isLetThrough) counted.let_through += 1;
-  }
-  return counted;
+  const some = (is: (one: JudgedAnswer) => boolean) => answers.reduce((n, one) => (is(one) ? n + 1 : n), 0);
+  const [ours, not_ours, not_judged] = (['ours', 'not ours', 'not judged'] as const).map((what) =>
+    some(({ whose }) => whose === what),
+  ) as [number, number, number];
+  const let_through = some(({ isLetThrough }) => isLetThrough);
+  return { refused: ours + not_ours + not_judged, ours, not_ours, not_judged, let_through };
 }
 
 /** Those with refusals, or with requests that were let through. */
@@ -218,14 +216,11 @@ function figuresBlock(one: LimitExplanation): Block {
 function phaseBlocks({ phases }: LimitExplanation): Block[] {
   if (phases.length === 0) return [];
   const columns = [
-    rowName('rule', ({ rule }: LimitExplanation['phases'][number]) => rule),
-    column('windows begin', ({ from_ms, to_ms }: LimitExplanation['phases'][number]) =>
+    rowName('rule', ({ rule }: Phase) => rule),
+    column('windows begin', ({ from_ms, to_ms }: Phase) =>
       to_ms === 0 ? 'at any time' : `${number(from_ms)} to ${number(to_ms)} ms after the clock's`,
     ),
-    column(
-      'of this limit',
-      ({ least, most }: LimitExplanation['phases'][number]) => `${number(least)} to ${number(most)}`,
-    ),
+    column('of this limit', ({ least, most }: Phase) => `${number(least)} to ${number(most)}`),
   ];
   return [
     runTable(columns, phases, { title: 'Rules and phases that explain the answers', brief: BRIEF, more: 'phases' }),

@@ -200,7 +200,7 @@ export class FoundLimits {
     this.refuse({ file, line }, whyUnread(format));
   }
 
-  unused({ file, line }: Written, unused: Omit<NotApplied, 'file' | 'line'>): void {
+  unused({ file, line }: Written, unused: Omit<NotApplied, 'file' | 'line'>): undefined {
     this.notApplied.push({ file, line, ...unused });
   }
 }
@@ -270,8 +270,11 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
         ...found.routes.flatMap((route) => route(request, unsure)),
         ...others.filter(({ reach }) => reach === 'known'),
       ];
-      const reachOf = (one: FoundLimiter) => (others.includes(one) ? one : { hosts: [], paths: [], when: one.when });
-      return met.filter((one) => isMet(one, reachOf(one), request, unsure));
+      return met.filter((one) => {
+        const held = fits(others.includes(one) ? one : { hosts: [], paths: [], when: one.when }, request);
+        if (held === undefined) unsure(one, ask.lackOf([one.when ?? ask.ALWAYS], request));
+        return held === true;
+      });
     },
   };
 }
@@ -301,16 +304,6 @@ export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
   });
 }
 
-function isMet(limiter: FoundLimiter, reach: Reach, request: ask.LoggedRequest, unsure: Unsure): boolean {
-  const held = fits(reach, request);
-  if (held === undefined) unsure(limiter, ask.lackOf([reach.when ?? ask.ALWAYS], request));
-  return held === true;
-}
-
-function fitsHost(hosts: readonly string[], host: string | undefined): boolean {
-  return host === undefined || hosts.length === 0 || hosts.some((pattern) => isHost(pattern, host));
-}
-
 const PORT = /:\d+$/;
 
 /** `a.example`, `*.example`, `.example`, `www.*`, or an expression: `~^a\\.`. A port is compared where both have one. */
@@ -327,8 +320,8 @@ export function isHost(pattern: string, host: string): boolean {
 
 /** Undefined if it depends on what the log lacks. */
 export function fits({ hosts, paths, when = ask.ALWAYS }: Reach, request: ask.LoggedRequest): boolean | undefined {
-  if (!fitsHost(hosts, request.host)) return false;
-  const { path } = request;
+  const { path, host } = request;
+  if (host !== undefined && hosts.length > 0 && !hosts.some((pattern) => isHost(pattern, host))) return false;
   const isPathFit = paths.length === 0 || (path === undefined ? undefined : paths.some((one) => ask.passes(one, path)));
   if (isPathFit === false) return false;
   const held = ask.holds(when, request);

@@ -8,31 +8,23 @@ import { literal } from './expression.js';
 import { headerText } from './limit-key.js';
 import * as ask from './request-condition.js';
 
-const PREDEFINED: Readonly<Record<string, string>> = {
-  LOCALHOST: 'src 127.0.0.1/8 ::1',
-  METH_CONNECT: 'method CONNECT',
-  METH_DELETE: 'method DELETE',
-  METH_GET: 'method GET HEAD',
-  METH_HEAD: 'method HEAD',
-  METH_OPTIONS: 'method OPTIONS',
-  METH_PATCH: 'method PATCH',
-  METH_POST: 'method POST',
-  METH_PUT: 'method PUT',
-  METH_TRACE: 'method TRACE',
-  HTTP_URL_SLASH: 'url_beg /',
-};
-const CONSTANT: Readonly<Record<string, ask.RequestCondition>> = {
+const METHOD = /^METH_(CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT|TRACE)$/;
+const PREDEFINED: Readonly<Record<string, ask.RequestCondition>> = {
   TRUE: ask.ALWAYS,
   always_true: ask.ALWAYS,
   always_false: ask.NEVER,
   WAIT_END: ask.ALWAYS,
   HTTP: ask.ALWAYS,
   FALSE: ask.NEVER,
+  LOCALHOST: ask.tested(ask.fieldText('client'), { is: 'within', ranges: ['127.0.0.1/8', '::1'] }),
+  HTTP_URL_SLASH: ask.tested(ask.fieldText('url'), { is: 'prefix', value: '/' }),
 };
 
 /** An acl that HAProxy knows without a definition. */
 export function predefined(name: string): ask.RequestCondition | undefined {
-  return CONSTANT[name] ?? (Object.hasOwn(PREDEFINED, name) ? conditionOfAcl(PREDEFINED[name]!) : undefined);
+  const [, method] = METHOD.exec(name) ?? [];
+  if (method !== undefined) return ask.anyOf(ask.fieldText('method'), method === 'GET' ? ['GET', 'HEAD'] : [method]);
+  return Object.hasOwn(PREDEFINED, name) ? PREDEFINED[name] : undefined;
 }
 
 /** The match of a suffix of a fetch: `path_beg` is `path -m beg`. */

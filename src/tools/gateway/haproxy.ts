@@ -89,22 +89,21 @@ class SectionReader {
       if (variable !== undefined) {
         const table = this.#tableNamed(/table_\w+\(([^)]+)\)/.exec(line.text)?.[1]);
         if (table !== undefined) this.used.add(table.name);
-        this.#refuse(line, `${counter} is compared as the variable ${variable}, with a limit that is not in the file`);
+        this.found.refuse(
+          line,
+          `${counter} is compared as the variable ${variable}, with a limit that is not in the file`,
+        );
       } else if (REFUSES.test(line.text)) this.#refusing(line, line.text);
       else if (/^use_backend\s/.test(line.text) && this.#sentTo(line)) continue;
       else if (/^http-request\s+lua\./.test(line.text))
-        this.#refuse(line, `${line.words[1]} is a program, and is not read`);
+        this.found.refuse(line, `${line.words[1]} is a program, and is not read`);
       else if (ACTS.test(line.text)) this.#acting(line);
       else if (/^server(?:-template)?\s/.test(line.text)) this.#queue(line);
       else if (/^\.(?:if|elif|else)\b/.test(line.text))
-        this.#refuse(line, `lines after ${line.text} are there only under a condition; here they are`);
+        this.found.refuse(line, `lines after ${line.text} are there only under a condition; here they are`);
       else if (/^(?:rate-limit\s+sessions|bind\s.*\bmaxconn|maxconn|fullconn)\b/.test(line.text))
-        this.#refuse(line, `${line.text} is not read`);
+        this.found.refuse(line, `${line.text} is not read`);
     }
-  }
-
-  #refuse(line: ConfigLine, what: string): void {
-    this.found.refuse(line, what);
   }
 
   /** A backend that refuses everything turns the condition that leads to it into a limit. */
@@ -120,7 +119,7 @@ class SectionReader {
     const { terms } = conditionOf(line);
     if (!terms.some((term) => this.#conditions.textsOf(term).some((text) => READS.test(text)))) return;
     this.#markUsed(terms);
-    this.#refuse(line, `it depends on a count, and what follows from it is not read: ${line.text}`);
+    this.found.refuse(line, `it depends on a count, and what follows from it is not read: ${line.text}`);
   }
 
   #refusing(line: ConfigLine, action: string): void {
@@ -129,7 +128,7 @@ class SectionReader {
     const unread = alternatives.filter((some) => some.some(({ isUnread }) => isUnread));
     for (const some of unread) {
       this.#markUsed(some);
-      this.#refuse(line, `it refuses by a count in a way that is not read: ${this.#conditions.wordsOf(some)}`);
+      this.found.refuse(line, `it refuses by a count in a way that is not read: ${this.#conditions.wordsOf(some)}`);
     }
     for (const some of alternatives)
       if (!unread.includes(some)) this.#refusingIf(line, action, some, word === 'unless');
@@ -158,12 +157,12 @@ class SectionReader {
 
   #refusingIf(line: ConfigLine, action: string, terms: readonly CountingTerm[], isUnless: boolean): void {
     for (const { open } of terms)
-      if (open !== undefined) this.#refuse(line, `it refuses by ${open}, whose limit is a variable`);
+      if (open !== undefined) this.found.refuse(line, `it refuses by ${open}, whose limit is a variable`);
     const comparing = terms.filter(({ comparisons }) => comparisons.length > 0);
     if (comparing.length === 0) return;
     if (isUnless || comparing.length > 1) {
       this.#markUsed(terms);
-      this.#refuse(
+      this.found.refuse(
         line,
         isUnless ? 'a limit with unless is not read' : 'it refuses only if several counts are too high at once',
       );
@@ -183,10 +182,10 @@ class SectionReader {
     const track = this.#trackOf(slot, named);
     const table = this.#tableNamed(named ?? track?.table);
     if (table !== undefined) this.used.add(table.name);
-    if (!/^\d+$/.test(figure)) return this.#refuse(line, `the limit ${figure} of ${counter} is not a number`);
+    if (!/^\d+$/.test(figure)) return this.found.refuse(line, `the limit ${figure} of ${counter} is not a number`);
     const period = table?.store.get(counter);
     if (table === undefined || (!table.store.has(counter) && counter !== 'gpc0_rate'))
-      return this.#refuse(line, `no stick-table stores ${counter}`);
+      return this.found.refuse(line, `no stick-table stores ${counter}`);
     const tracks = this.#tracksOf(table);
     const isUpdated = /^gpc/.test(counter);
     // Lines without a section are an excerpt: the tracking may be elsewhere.
@@ -204,10 +203,10 @@ class SectionReader {
     // A request is counted once its head is read, which rules on connections do not wait for: what they refuse never counts.
     const isUncounted = isLate || (/^http_req/.test(counter) && /^tcp-request/.test(action));
     const raised = isUpdated ? this.#raisedBy(line, counter, slot, asked) : isUncounted ? 'after' : 'before';
-    if (raised !== 'before' && raised !== 'after') return this.#refuse(line, raised);
+    if (raised !== 'before' && raised !== 'after') return this.found.refuse(line, raised);
     const limit = Number(figure) + (over === 'gt' ? 0 : -1) + (raised === 'after' ? 1 : 0);
     const like = likeOf(counter, limit, raised, period, table.expire);
-    if (typeof like === 'string') return this.#refuse(line, like);
+    if (typeof like === 'string') return this.found.refuse(line, like);
     const refuses = allHold(asked, this.#conditions.reached(line));
     const counted = isUpdated ? refuses : this.#counted(tracks, refuses, isTracked);
     const isSame = inWords(counted) === inWords(refuses);
@@ -238,7 +237,7 @@ class SectionReader {
     const isWithin = isAlways(counted) || inWords(counted) === inWords(refuses);
     for (const one of isTracked || isWithin ? [] : tracks)
       if (conditionOf(one).word !== undefined)
-        this.#refuse(
+        this.found.refuse(
           one,
           `what is not counted may be refused by ${this.#conditions.wordsOf(conditionOf(one).terms)}; here it is not`,
         );
@@ -329,7 +328,7 @@ class SectionReader {
     if (maxconn === '0') return;
     const [, bound] = /\s(minconn|maxqueue)\s+[1-9]/.exec(settings) ?? [];
     if (bound !== undefined)
-      this.#refuse(server, `${bound} is not read: the limit is maxconn and no queue is full here`);
+      this.found.refuse(server, `${bound} is not read: the limit is maxconn and no queue is full here`);
     const timeout = (kind: string) => lines.findLast(({ text }) => text.startsWith(`timeout ${kind} `))?.words[2];
     const queue = timeout('queue') ?? timeout('connect');
     this.found.limiter(server, {

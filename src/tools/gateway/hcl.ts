@@ -92,18 +92,9 @@ class HclReader {
       if (sign.text === '=' && labels.length === 0) fields.set(name.text, { ...this.#value(), line: name.line });
       else if (sign.text === '{') {
         const inner = this.#deeper(() => this.body('}'));
-        const label =
-          labels.length === 0
-            ? []
-            : ([
-                [
-                  '',
-                  entryOf(this.file, name.line, {
-                    items: labels.map((value) => entryOf(this.file, name.line, { value })),
-                  }),
-                ],
-              ] as const);
-        const block = entryOf(this.file, name.line, { fields: new Map([...label, ...inner.fields]) });
+        const entry = (given: Partial<TreeEntry>) => entryOf(this.file, name.line, given);
+        const label = ['', entry({ items: labels.map((value) => entry({ value })) })] as const;
+        const block = entry({ fields: new Map([...(labels.length === 0 ? [] : [label]), ...inner.fields]) });
         const before = fields.get(name.text);
         fields.set(
           name.text,

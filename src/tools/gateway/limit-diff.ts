@@ -163,11 +163,8 @@ class Differences {
 const minuteText = (minute: number) => `${new Date(minute * MINUTE_MS).toISOString().slice(0, 16)}Z`;
 
 function countsAt<Key>(all: Map<Key, Counts>, key: Key): Counts {
-  let counts = all.get(key);
-  if (counts === undefined) {
-    counts = new Counts();
-    all.set(key, counts);
-  }
+  const counts = all.get(key) ?? new Counts();
+  all.set(key, counts);
   return counts;
 }
 

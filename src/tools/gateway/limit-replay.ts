@@ -19,21 +19,18 @@ import { LimitTraffic } from './limit-traffic.js';
 
 export class LimitReplay {
   readings: readonly LogReading[] = [];
-  readonly #paths: readonly string[];
-  readonly #gateway: GatewayLimits;
-  readonly #options: LogRequestsOptions;
   #warnings: readonly Warning[] = [];
   #side: LimitSide | undefined;
   #run: LimitRun | undefined;
 
-  constructor(paths: readonly string[], gateway: GatewayLimits, options: LogRequestsOptions) {
-    this.#paths = paths;
-    this.#gateway = gateway;
-    this.#options = options;
-  }
+  constructor(
+    readonly paths: readonly string[],
+    readonly gateway: GatewayLimits,
+    readonly options: LogRequestsOptions,
+  ) {}
 
   get isPartial(): boolean {
-    return this.readings.length < this.#paths.length || this.readings.some(({ interrupted }) => interrupted);
+    return this.readings.length < this.paths.length || this.readings.some(({ interrupted }) => interrupted);
   }
 
   warnings(): Warning[] {
@@ -43,7 +40,7 @@ export class LimitReplay {
   /** Limits that refuse most come first. */
   limits(): GatewayLimit[] {
     const why = new Map(this.#side?.leftOut.map((one) => [one.limiter, one.isJudged ? undefined : one.why]));
-    const all = this.#gateway.limiters.map((limiter): GatewayLimit => {
+    const all = this.gateway.limiters.map((limiter): GatewayLimit => {
       const { name, where, file, line, key } = limiter;
       const notJudged = why.get(limiter);
       return {
@@ -63,7 +60,7 @@ export class LimitReplay {
   /** Rows of another `run` start over: the logs are read again. Errors: Failure of the log readers, `no_requests`. */
   rows(cycleMs: number): Observable<CycleRow> {
     return new Observable((subscriber) => {
-      readInOrder(this.#paths, (mostRows) => this.#read(mostRows, cycleMs, subscriber)).then(
+      readInOrder(this.paths, (mostRows) => this.#read(mostRows, cycleMs, subscriber)).then(
         () => subscriber.complete(),
         (error: unknown) => subscriber.error(error),
       );
@@ -71,15 +68,15 @@ export class LimitReplay {
   }
 
   async #read(mostRows: number, cycleMs: number, subscriber: Subscriber<CycleRow>): Promise<void> {
-    const { log, signal, onRead } = this.#options;
-    const fresh = () => new LimitSide(this.#gateway, log.keyColumn !== undefined);
+    const { log, signal, onRead } = this.options;
+    const fresh = () => new LimitSide(this.gateway, log.keyColumn !== undefined);
     const side = fresh();
     const traffic = new LimitTraffic([side, fresh()], false);
     const run = new LimitRun(traffic, cycleMs, (row) => subscriber.next(row));
     this.#side = side;
     this.#run = run;
     const hooks = { signal, onProgress: onRead };
-    const read = await traffic.read(this.#paths, mostRows, { ...log, hooks }, run);
+    const read = await traffic.read(this.paths, mostRows, { ...log, hooks }, run);
     this.readings = read.readings;
     this.#warnings = read.warnings;
     run.end();
@@ -103,9 +100,6 @@ function limitTitle({ limit, isDryRun }: FoundLimiter): string {
 
 class LimitRun {
   readonly counts = new Map<FoundLimiter, { requests: number; limited: number }>();
-  readonly #traffic: LimitTraffic;
-  readonly #cycleMs: number;
-  readonly #onRow: (row: CycleRow) => void;
   readonly #builder: RowBuilder;
   /** When each limiting client may be admitted again; Infinity: never. */
   readonly #opens = new Map<number, number>();
@@ -114,17 +108,18 @@ class LimitRun {
   #cycle = Number.NEGATIVE_INFINITY;
   #limitedAtOnce = 0;
 
-  constructor(traffic: LimitTraffic, cycleMs: number, onRow: (row: CycleRow) => void) {
-    this.#traffic = traffic;
-    this.#cycleMs = cycleMs;
-    this.#onRow = onRow;
+  constructor(
+    readonly traffic: LimitTraffic,
+    readonly cycleMs: number,
+    readonly onRow: (row: CycleRow) => void,
+  ) {
     const states = ['allowing', 'limiting'].map((name, state) => ({ name, admits: state === 0 }));
     const run: RunShape = { names: traffic.clients, states, initial: 0, threshold: null, within: 0, rule: 'gateway' };
     this.#builder = new RowBuilder(run);
   }
 
   takeAtOnce(row: number, ms: number): void {
-    const [who, { places }] = this.#traffic.requestAt(row);
+    const [who, { places }] = this.traffic.requestAt(row);
     if (decided(places[1]!, who, ms).by !== undefined) this.#limitedAtOnce += 1;
   }
 
@@ -134,9 +129,9 @@ class LimitRun {
   }
 
   take(row: number, ms: number): void {
-    const [who, { places }] = this.#traffic.requestAt(row);
+    const [who, { places }] = this.traffic.requestAt(row);
     const place = places[0]!;
-    this.#clock ??= new VirtualClock(ms, this.#cycleMs);
+    this.#clock ??= new VirtualClock(ms, this.cycleMs);
     this.#clock.run({ untilMs: ms });
     this.#turnTo(ms);
     const { by, delayMs } = decided(place, who, ms);
@@ -150,7 +145,7 @@ class LimitRun {
   }
 
   end(): void {
-    this.#onRow(this.#builder.take(this.#cycle));
+    this.onRow(this.#builder.take(this.#cycle));
   }
 
   #countsOf(limiter: FoundLimiter) {
@@ -161,9 +156,9 @@ class LimitRun {
 
   /** Closes the previous cycle. */
   #turnTo(ms: number): void {
-    const cycle = cycleOf(ms, this.#cycleMs);
+    const cycle = cycleOf(ms, this.cycleMs);
     if (cycle <= this.#cycle) return;
-    if (!this.#builder.isEmpty) this.#onRow(this.#builder.take(this.#cycle));
+    if (!this.#builder.isEmpty) this.onRow(this.#builder.take(this.#cycle));
     this.#cycle = cycle;
   }
 

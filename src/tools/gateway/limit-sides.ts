@@ -76,14 +76,8 @@ export class LimitSide {
     for (const limiter of gateway.limiters) {
       const { limit, isDryRun, key } = limiter;
       if (limit === undefined) continue;
-      const why = isDryRun ? 'it refuses nothing: a dry run' : whyLeftOut(limiter);
+      const why = isDryRun ? 'it refuses nothing: a dry run' : whyLeftOut(limiter, hasKey);
       if (why !== undefined) this.#leftOut.set(limiter, { limiter, why, isJudged: isDryRun });
-      else if (key.parts === undefined && !hasKey)
-        this.#leftOut.set(limiter, {
-          limiter,
-          why: `its key is ${nounOf(key)}, which this log has not`,
-          isJudged: false,
-        });
       else {
         const isByClient = key.value === undefined && key.parts?.join() === 'client';
         const states = counters.get(limiter.counter) ?? { byClient: [], byText: new Map(), isByClient };
@@ -163,8 +157,6 @@ function countedOnce(all: readonly MetLimit[]): readonly MetLimit[] {
   });
 }
 
-const nounOf = ({ text, lacks }: LimitKey) => lacks ?? text;
-
 export const isEveryone = ({ parts, value }: LimitKey) => value === undefined && parts?.length === 0;
 
 /** Undefined if the log lacks a part. */
@@ -175,12 +167,13 @@ export function keyText({ parts = [], value }: LimitKey, request: ask.LoggedRequ
   return texts.every((text) => text === '') ? '' : texts.join('\n');
 }
 
-function whyLeftOut(limiter: FoundLimiter): string | undefined {
+function whyLeftOut(limiter: FoundLimiter, hasKey: boolean): string | undefined {
   const { key, reach, counts } = limiter;
   if (counts === 'concurrency' || limitsFlight(ruleIn(limiter)))
     return 'it limits requests in flight, and a log does not say how long each took';
   if (counts !== 'requests') return `it counts ${counts}`;
-  return reach === 'unknown' ? `the files do not say which requests meet it, by ${key.text}` : undefined;
+  if (reach === 'unknown') return `the files do not say which requests meet it, by ${key.text}`;
+  return key.parts !== undefined || hasKey ? undefined : `its key is ${key.lacks ?? key.text}, which this log has not`;
 }
 
 export interface Decided {

@@ -207,39 +207,31 @@ export class LimitTraffic {
           what: `The log has more than ${MOST_WHO} clients, or values that limits count by.`,
           fix: 'Take a part of it with --from and --to.',
         });
-      const group = this.#groupOf(isClient ? client : `${client}\n${key}`, request.user);
-      const who = { client: this.#clientOf(client), key, request: { ...request, client }, keys: new Map(), group };
-      id = this.#senders.push(who) - 1;
+      const named = idIn(this.#clientIds, client);
+      this.clients[named] = client;
+      const group = idIn(this.#groupIds, `${isClient ? client : `${client}\n${key}`}\n${request.user ?? ''}`);
+      id = this.#senders.push({ client: named, key, request: { ...request, client }, keys: new Map(), group }) - 1;
       this.#senderIds.set(name, id);
     }
     return id * MOST_PLACES + this.#target;
   }
 
-  #groupOf(name: string, user = ''): number {
-    const whole = `${name}\n${user}`;
-    const known = this.#groupIds.get(whole) ?? this.#groupIds.size;
-    this.#groupIds.set(whole, known);
-    return known;
-  }
-
-  #clientOf(name: string): number {
-    const known = this.#clientIds.get(name);
-    if (known !== undefined) return known;
-    this.#clientIds.set(name, this.clients.length);
-    return this.clients.push(name) - 1;
-  }
-
   #warnings(): Warning[] {
-    const what = [
-      this.#hasHost || !this.#sides.some(({ hasHosts }) => hasHosts)
-        ? undefined
-        : ['no_host', 'The log has no host: a limit of one host is met by requests for any.'],
-      this.#isFolded
-        ? ['many_paths', `The log has more than ${MOST_PLACES - RESERVED} paths: the others are shown together.`]
-        : undefined,
+    const lacksHost = !this.#hasHost && this.#sides.some(({ hasHosts }) => hasHosts);
+    const noHost = 'The log has no host: a limit of one host is met by requests for any.';
+    const many = `The log has more than ${MOST_PLACES - RESERVED} paths: the others are shown together.`;
+    return [
+      ...(lacksHost ? [{ code: 'no_host', what: noHost }] : []),
+      ...(this.#isFolded ? [{ code: 'many_paths', what: many }] : []),
     ];
-    return what.flatMap((one) => (one === undefined ? [] : [{ code: one[0]!, what: one[1]! }]));
   }
+}
+
+/** The number of a name, given in the order in which they come. */
+function idIn(ids: Map<string, number>, name: string): number {
+  const id = ids.get(name) ?? ids.size;
+  ids.set(name, id);
+  return id;
 }
 
 function pathOfUrl(url: string): string {

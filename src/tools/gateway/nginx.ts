@@ -235,13 +235,10 @@ class Configuration {
   }
 
   #place(where: string, limiters: readonly FoundLimiter[]): void {
-    const known = this.#found.places.some(
-      (one) =>
-        one.where === where &&
-        one.limiters.length === limiters.length &&
-        one.limiters.every(({ file, line }, i) => file === limiters[i]!.file && line === limiters[i]!.line),
-    );
-    if (!known) this.#found.places.push({ where, limiters });
+    const linesOf = (some: readonly FoundLimiter[]) => some.map(({ file, line }) => `${line} ${file}`).join();
+    const lines = linesOf(limiters);
+    if (!this.#found.places.some((one) => one.where === where && linesOf(one.limiters) === lines))
+      this.#found.places.push({ where, limiters });
   }
 
   /** Notes requests that reach a limited location through try_files, which logs do not show. */

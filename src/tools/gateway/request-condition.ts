@@ -136,6 +136,13 @@ export const equalTo = (value: string, ignoresCase = false): ValueTest => ({
   ...(ignoresCase && { ignoresCase }),
 });
 
+/** A star matches anything. */
+export const starred = (value: string, ignoresCase = false): ValueTest => ({
+  is: 'matching',
+  value: `^${value.split('*').map(literal).join('.*')}$`,
+  ...(ignoresCase && { ignoresCase }),
+});
+
 /** Undefined if it depends on what the log lacks. */
 export function holds(condition: RequestCondition, request: LoggedRequest): boolean | undefined {
   switch (condition.kind) {

@@ -14,14 +14,9 @@ export interface Resource {
 }
 
 export function readUsagePlan({ name, body }: Resource, found: FoundLimits): void {
+  const all = { name: 'throttle_settings', key: unknownKey('API key') };
   const add = (settings: TreeEntry, where: string, paths: readonly ValueTest[]) =>
-    throttle(
-      settings,
-      'rate_limit',
-      'burst_limit',
-      { name: 'throttle_settings', where, paths, key: unknownKey('API key') },
-      found,
-    );
+    throttle(settings, '', { ...all, where, paths }, found);
   const title = `usage plan ${textAt(body, 'name') ?? name}`;
   for (const settings of listAt(body, 'throttle_settings')) add(settings, title, []);
   for (const stage of listAt(body, 'api_stages'))
@@ -52,15 +47,15 @@ const sayOne = (at: TreeEntry, name: string, found: FoundLimits) =>
 
 function throttle(
   settings: TreeEntry,
-  rateName: string,
-  burstName: string,
+  before: '' | 'throttling_',
   place: Pick<FoundLimiter, 'name' | 'where' | 'paths' | 'key'>,
   found: FoundLimits,
 ): void {
   if (!isGiven(settings)) return;
-  const given = numbersAt(settings, found, rateName, burstName);
+  const names = [`${before}rate_limit`, `${before}burst_limit`] as const;
+  const given = numbersAt(settings, found, ...names);
   if (given === undefined) return;
-  const [rate_limit, burst_limit] = [given[rateName], given[burstName]];
+  const [rate_limit, burst_limit] = names.map((name) => given[name]);
   const off = rate_limit === -1 && burst_limit === -1 ? '-1 turns it off' : undefined;
   const limit = off === undefined ? { like: 'aws-api-gateway', rate_limit, burst_limit } : undefined;
   found.unless(off, settings, { ...place, limit });
@@ -85,7 +80,7 @@ export function readStage({ name, body }: Resource, found: FoundLimits): void {
     if (one !== undefined) sayOne(settings, one, found);
     const where = one === undefined ? stage : `${stage}, ${one}`;
     const paths = route === undefined || route === '$default' ? ofMethod : [pathWith(route.replace(/^\S+\s+/, ''))];
-    throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', { ...all, where, paths }, found);
+    throttle(settings, 'throttling_', { ...all, where, paths }, found);
   }
 }
 

@@ -6,7 +6,6 @@
 import { isRange } from './address-range.js';
 import { readBoolean } from './boolean-text.js';
 import { at, isGiven, listAt, type TreeEntry, textAt, textsAt } from './document.js';
-import { literal } from './expression.js';
 import { headerText } from './limit-key.js';
 import * as ask from './request-condition.js';
 
@@ -84,36 +83,16 @@ function compared(own: ask.RequestText, operator: string, written: string): ask.
     const values = [...written.slice(1, -1).matchAll(new RegExp(String.raw`${STRING}|[^\s"]+`, 'g'))];
     return ask.oneHolds(...values.map(([one]) => ask.tested(own, valueTest(own, unquoted(one)))));
   }
-  const value = unquoted(written);
-  const number = Number(value);
-  switch (operator) {
-    case '!=':
-    case 'ne':
-      return ask.not(ask.tested(own, valueTest(own, value)));
-    case 'contains':
-    case 'matches':
-    case '~':
-      return ask.tested(own, ask.testNamed(operator, value)!);
-    case 'wildcard':
-    case 'strict wildcard': {
-      const expression = `^${value.split('*').map(literal).join('.*')}$`;
-      return ask.tested(own, { is: 'matching', value: expression, ignoresCase: operator === 'wildcard' });
-    }
-    case '<':
-    case 'lt':
-      return ask.tested(own, { is: 'below', number });
-    case '>':
-    case 'gt':
-      return ask.tested(own, { is: 'above', number });
-    case '<=':
-    case 'le':
-      return ask.not(ask.tested(own, { is: 'above', number }));
-    case '>=':
-    case 'ge':
-      return ask.not(ask.tested(own, { is: 'below', number }));
-    default:
-      return ask.tested(own, valueTest(own, value));
-  }
+  const held = ask.tested(own, testBy(own, operator, unquoted(written)));
+  return /^(?:!=|ne|<=|le|>=|ge)$/.test(operator) ? ask.not(held) : held;
+}
+
+/** Of an operator, or of that which it negates. */
+function testBy(own: ask.RequestText, operator: string, value: string): ask.TextTest {
+  if (/^(?:<|lt|>=|ge)$/.test(operator)) return { is: 'below', number: Number(value) };
+  if (/^(?:>|gt|<=|le)$/.test(operator)) return { is: 'above', number: Number(value) };
+  if (/^(?:contains|matches|~)$/.test(operator)) return ask.testNamed(operator, value)!;
+  return operator.endsWith('wildcard') ? ask.starred(value, operator === 'wildcard') : valueTest(own, value);
 }
 
 const valueTest = (own: ask.RequestText, value: string): ask.TextTest =>

@@ -27,18 +27,22 @@ import { type AddressSets, conditionOfStatement, keyOfCustom } from './terraform
 
 const LIMITS = /rate_?limit|rate_based|throttl/;
 
-const readers: readonly (readonly [
-  type: RegExp,
-  read: (resource: Resource, found: FoundLimits, sets: AddressSets, resources: readonly Resource[]) => void,
-])[] = [
-  [/^aws_wafv2_(?:web_acl|rule_group)$/, readWebAcl],
-  [/^aws_api_gateway_usage_plan$/, readUsagePlan],
-  [/^aws_api_gateway_method_settings$|^aws_apigatewayv2_stage$/, readStage],
-  [/^cloudflare_ruleset$/, readRuleset],
-  [/^google_compute_security_policy(?:_rule)?$/, readSecurityPolicy],
-  [/^azurerm_(?:web_application|frontdoor|cdn_frontdoor)_firewall_policy$/, readFirewallPolicy],
-  [/^kong(?:-gateway)?_plugin_rate_limiting(?:_advanced)?$/, readKongPlugin],
-];
+/** Of all files. */
+interface All {
+  readonly sets: AddressSets;
+  readonly resources: readonly Resource[];
+}
+
+const readers: readonly (readonly [type: RegExp, read: (resource: Resource, found: FoundLimits, all: All) => void])[] =
+  [
+    [/^aws_wafv2_(?:web_acl|rule_group)$/, readWebAcl],
+    [/^aws_api_gateway_usage_plan$/, readUsagePlan],
+    [/^aws_api_gateway_method_settings$|^aws_apigatewayv2_stage$/, readStage],
+    [/^cloudflare_ruleset$/, readRuleset],
+    [/^google_compute_security_policy(?:_rule)?$/, readSecurityPolicy],
+    [/^azurerm_(?:web_application|frontdoor|cdn_frontdoor)_firewall_policy$/, readFirewallPolicy],
+    [/^kong(?:-gateway)?_plugin_rate_limiting(?:_advanced)?$/, readKongPlugin],
+  ];
 
 export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): void {
   const resources = roots.flatMap((root) => [...resourcesOf(root)]);
@@ -65,7 +69,7 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
         continue;
       }
       const before = found.limiters.length;
-      reader[1](resource, found, sets, resources);
+      reader[1](resource, found, { sets, resources });
       sayDynamic(resource.body, false, found);
       for (const name of ['count', 'for_each']) {
         const given = at(resource.body, name);
@@ -124,12 +128,7 @@ function saySwitched(rule: TreeEntry, found: FoundLimits): void {
   if (given?.expression !== undefined) found.refuse(given, `it is enabled as ${given.expression} says; here it is`);
 }
 
-function readWebAcl(
-  { type, name, body }: Resource,
-  found: FoundLimits,
-  sets: AddressSets,
-  resources: readonly Resource[],
-): void {
+function readWebAcl({ type, name, body }: Resource, found: FoundLimits, { sets, resources }: All): void {
   const isAllowing = (rule: TreeEntry) => isThere(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
   const exemptBefore = (rule: TreeEntry, all: readonly TreeEntry[]) =>
     endedBefore(rule, all, isAllowing, (one) => conditionOfStatement(at(one, 'statement'), sets));
@@ -226,12 +225,7 @@ function ruleCondition(rule: TreeEntry): RequestCondition {
   return asked === undefined ? missing('what a rule without expression asks') : cloudflareCondition(asked);
 }
 
-function readRuleset(
-  { name, body }: Resource,
-  found: FoundLimits,
-  _sets: AddressSets,
-  resources: readonly Resource[],
-): void {
+function readRuleset({ name, body }: Resource, found: FoundLimits, { resources }: All): void {
   const rules = listAt(body, 'rules');
   for (const rule of rules) {
     const limit = at(rule, 'ratelimit');

@@ -28,46 +28,41 @@ function matcherAt(text: string) {
 
 const matching = (value: string): ask.TextTest => ({ is: 'matching', value });
 
+type Matcher = (values: readonly string[]) => ask.RequestCondition;
+
+/** Of any of its values. */
+const anyWith =
+  (field: ask.RequestField, test: (value: string) => ask.TextTest): Matcher =>
+  (values) =>
+    ask.anyOf(ask.fieldText(field), values, test);
+
+const MATCHERS: Readonly<Record<string, Matcher>> = {
+  Host: anyWith('host', (one) => ask.equalTo(one, true)),
+  HostRegexp: anyWith('host', (one) => matching(isTemplate(one) ? `^${templateOf(one, '[^.]+')}$` : one)),
+  Path: anyWith('path', (one) => (isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}$`) : ask.equalTo(one))),
+  PathPrefix: anyWith('path', (one) =>
+    isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}`) : { is: 'prefix', value: one },
+  ),
+  PathRegexp: anyWith('path', matching),
+  Method: anyWith('method', (one) => ask.equalTo(one.toUpperCase())),
+  ClientIP: (ranges) => ask.tested(ask.fieldText('client'), { is: 'within', ranges }),
+  Header: ([name = '', value = '']) => ask.tested(headerText(name), ask.equalTo(value)),
+  HeaderRegexp: ([name = '', value = '']) => ask.tested(headerText(name), matching(value)),
+  Query: (values) => queryOf(values, ask.equalTo),
+  QueryRegexp: (values) => queryOf(values, matching),
+};
+
 function conditionOf(name: string, values: readonly string[]): ask.RequestCondition {
-  const [first = '', second] = values;
-  switch (name) {
-    case 'Host':
-    case 'HostHeader':
-      return ask.anyOf(ask.fieldText('host'), values, (one) => ask.equalTo(one, true));
-    case 'HostRegexp':
-      return ask.anyOf(ask.fieldText('host'), values, (one) =>
-        isTemplate(one) ? matching(`^${templateOf(one, '[^.]+')}$`) : matching(one),
-      );
-    case 'Path':
-      return ask.anyOf(ask.fieldText('path'), values, (one) =>
-        isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}$`) : ask.equalTo(one),
-      );
-    case 'PathPrefix':
-      return ask.anyOf(ask.fieldText('path'), values, (one) =>
-        isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}`) : { is: 'prefix', value: one },
-      );
-    case 'PathRegexp':
-      return ask.anyOf(ask.fieldText('path'), values, matching);
-    case 'Method':
-      return ask.anyOf(ask.fieldText('method'), values, (one) => ask.equalTo(one.toUpperCase()));
-    case 'ClientIP':
-      return ask.tested(ask.fieldText('client'), { is: 'within', ranges: values });
-    case 'Header':
-    case 'Headers':
-      return ask.tested(headerText(first), ask.equalTo(second ?? ''));
-    case 'HeaderRegexp':
-    case 'HeadersRegexp':
-      return ask.tested(headerText(first), matching(second ?? ''));
-    case 'Query':
-    case 'QueryRegexp': {
-      if (second === undefined) return ask.allHold(...values.map(argumentOf));
-      const argument = ask.argumentText(first);
-      if (name === 'Query') return ask.tested(argument, ask.equalTo(second));
-      return ask.allHold(ask.isThere(argument), ask.tested(argument, matching(second)));
-    }
-    default:
-      return ask.missing(`what ${name}(${values.join(', ')}) asks`);
-  }
+  const known = name === 'HostHeader' ? 'Host' : name.replace(/^Headers/, 'Header');
+  if (Object.hasOwn(MATCHERS, known)) return MATCHERS[known]!(values);
+  return ask.missing(`what ${name}(${values.join(', ')}) asks`);
+}
+
+function queryOf([name = '', value, ...others]: readonly string[], test: (value: string) => ask.TextTest) {
+  if (value === undefined) return ask.allHold(...[name, ...others].map(argumentOf));
+  const argument = ask.argumentText(name);
+  const held = ask.tested(argument, test(value));
+  return test === matching ? ask.allHold(ask.isThere(argument), held) : held;
 }
 
 /** `name=value`, and `name` alone: it is there, and empty. */

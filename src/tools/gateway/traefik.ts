@@ -34,34 +34,28 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
   for (const root of roots.flatMap((one) => [one, ...labelled(one, found)])) {
     const kind = textAt(root, 'kind');
     const namespace = textAt(root, 'metadata', 'namespace');
+    const route = (name: string, rule: string | undefined, from: TreeEntry, points = at(from, 'entryPoints')) => ({
+      name,
+      ...ruledBy(rule, from, found),
+      entryPoints: namesIn(points),
+      middlewares: namesIn(at(from, 'middlewares'), namespace),
+    });
     const add = (name: string, given: TreeEntry | undefined) =>
       middlewares.push(...middlewaresOf(name, namespace, given, found));
     if (kind === 'Middleware') add(textAt(root, 'metadata', 'name') ?? '', at(root, 'spec'));
     else if (kind === 'IngressRoute')
-      for (const route of listAt(root, 'spec', 'routes'))
-        routers.push({
-          name: `${textAt(root, 'metadata', 'name')}, ${textAt(route, 'match')}`,
-          ...ruledBy(textAt(route, 'match'), route, found),
-          entryPoints: namesIn(at(root, 'spec', 'entryPoints')),
-          middlewares: namesIn(at(route, 'middlewares'), namespace),
-        });
+      for (const one of listAt(root, 'spec', 'routes')) {
+        const [name, match] = [textAt(root, 'metadata', 'name'), textAt(one, 'match')];
+        routers.push(route(`${name}, ${match}`, match, one, at(root, 'spec', 'entryPoints')));
+      }
     else {
       for (const [name, given] of at(root, 'http', 'middlewares')?.fields ?? []) add(name, given);
       for (const [name, router] of at(root, 'http', 'routers')?.fields ?? [])
-        routers.push({
-          name,
-          ...ruledBy(textAt(router, 'rule'), router, found),
-          entryPoints: namesIn(at(router, 'entryPoints')),
-          middlewares: namesIn(at(router, 'middlewares')),
-        });
-      for (const [name, point] of at(root, 'entryPoints')?.fields ?? [])
-        routers.push({
-          name: `entry point ${name}`,
-          isEntryPoint: true,
-          entryPoints: [name],
-          ...ruledBy(undefined, point, found),
-          middlewares: namesIn(at(point, 'http', 'middlewares')),
-        });
+        routers.push(route(name, textAt(router, 'rule'), router));
+      for (const [name, point] of at(root, 'entryPoints')?.fields ?? []) {
+        const own = route(`entry point ${name}`, undefined, at(point, 'http') ?? point);
+        routers.push({ ...own, isEntryPoint: true, entryPoints: [name] });
+      }
     }
     routers.push(...routersOf(root));
     for (const one of [...(at(root, 'tcp', 'middlewares')?.fields.values() ?? []), at(root, 'spec')])
@@ -205,12 +199,8 @@ function readMiddleware(
   found: FoundLimits,
 ): ReadonlyMap<Router, FoundLimiter> {
   const { name, kind, config } = self;
-  const limit = limitOf(kind, config, found);
-  if (typeof limit === 'string') return found.refuse(config, limit) ?? new Map();
-  if (limit === undefined) {
-    found.unused(config, { name, what: `${name} limits nothing: its average is 0` });
-    return new Map();
-  }
+  const limit = limitOf(self, found);
+  if (limit === undefined) return new Map();
   const key = keyOf(config, kind);
   if (at(config, 'sourceCriterion', 'ipStrategy', 'ipv6Subnet') !== undefined)
     found.refuse(config, 'ipv6Subnet is not read: the address of the client is the key here');
@@ -256,17 +246,20 @@ function isName(given: string, { name, namespace }: Middleware): boolean {
   return namespace === undefined ? own === name || own.endsWith(`-${name}`) : own === `${namespace}-${name}`;
 }
 
-function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits): Like | string | undefined {
+function limitOf({ name, kind, config }: Middleware, found: FoundLimits): Like | undefined {
+  const refuse = (what: string) => found.refuse(config, what);
   const given = numbersAt(config, found, 'amount?', 'average?', 'burst?');
-  if (given === undefined) return `${kind} has a limit that is not a number`;
+  if (given === undefined) return refuse(`${kind} has a limit that is not a number`);
   const { amount, average, burst } = given;
   if (kind === 'inFlightReq')
-    return amount === undefined ? 'inFlightReq has no amount that is a number' : { like: 'in-flight', limit: amount };
-  if (average === undefined) return 'rateLimit has no average that is a number';
-  if (average === 0) return undefined;
+    return amount === undefined
+      ? refuse('inFlightReq has no amount that is a number')
+      : { like: 'in-flight', limit: amount };
+  if (average === undefined) return refuse('rateLimit has no average that is a number');
+  if (average === 0) return found.unused(config, { name, what: `${name} limits nothing: its average is 0` });
   const period = at(config, 'period');
   const length = period && durationOf(textAt(period) ?? '', 's');
-  if (period !== undefined && length === undefined) return `the period ${textAt(period)} is not a time`;
+  if (period !== undefined && length === undefined) return refuse(`the period ${textAt(period)} is not a time`);
   return {
     like: 'traefik',
     average,
