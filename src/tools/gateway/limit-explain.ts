@@ -130,13 +130,13 @@ export async function explainLog(
         own[k]!.most += most;
       });
       of.forEach((answer, k) => {
+        if (each.every(({ letThrough }) => letThrough.has(k))) answer.isLetThrough = true;
+        if (!statuses.includes(answer.status)) return;
         const possible = each.map((one) => one.possible[k]!);
-        answer.possible ??= new Map();
-        answer.possible.set(counter.states, {
+        answer.possible = new Map(answer.possible).set(counter.states, {
           admitted: possible.some(({ admitted }) => admitted),
           refused: possible.some(({ refused }) => refused),
         });
-        if (each.every(({ letThrough }) => letThrough.has(k))) answer.isLetThrough = true;
       });
     }
     bounds.least += Math.min(...own.map(({ least }) => least));
@@ -219,9 +219,9 @@ function kindOf(
 
 async function readAnswers(paths: readonly string[], side: LimitSide, options: LogOptions, hooks: SourceHooks) {
   const fields = [...new Set([...fieldsNeeded([side]), 'method', 'status'] as const)];
-  const [times, took, upstream, texts]: [number[], string[], string[], string[]] = [[], [], [], []];
+  const [times, took, upstream]: [number[], string[], string[]] = [[], [], []];
   const rows: Omit<Read, 'fromMs' | 'toMs'>[] = [];
-  let also: readonly (string | undefined)[] = [];
+  let [also, hasStatus]: [readonly (string | undefined)[], boolean] = [[], false];
   const sink = {
     also: (values: readonly (string | undefined)[]) => {
       also = values;
@@ -239,7 +239,7 @@ async function readAnswers(paths: readonly string[], side: LimitSide, options: L
       times.push(ms);
       took.push(also.at(-1) ?? '');
       upstream.push(upstreamTook);
-      texts.push(request.status ?? '');
+      hasStatus ||= /^[1-5]\d\d$/.test(request.status ?? '');
       rows.push({
         ...{ ms, client, path: method === undefined ? path : `${method} ${path}`, status: Number(request.status) },
         ...{ limits, counted, unjudged, whose: undefined, isLetThrough: false, possible: undefined },
@@ -252,7 +252,7 @@ async function readAnswers(paths: readonly string[], side: LimitSide, options: L
   };
   const alsoColumns = [...fields, ...SAID, 'duration'];
   const readings = await readLogs(paths, { ...options, alsoColumns, countColumn: false }, sink, hooks);
-  if (!texts.some((text) => /^[1-5]\d\d$/.test(text))) throw noStatus('Which requests were refused is known by it.');
+  if (!hasStatus) throw noStatus('Which requests were refused is known by it.');
   const durations = durationsIn(readings[0]!.also?.at(-1), took);
   const grainMs = grainMsOf(times);
   const { moment = 'any' } = formats.find(({ name }) => name === readings[0]!.format) ?? {};
@@ -266,7 +266,7 @@ async function readAnswers(paths: readonly string[], side: LimitSide, options: L
     const behindMs = upstream[k]!.split(/[\s,:]+/).reduce((sum, text) => sum + 1_000 * (Number(text) || 0), 0);
     const [fromMs, endMs] = [order === 'start' ? ms : ms - ownMs, ms + grainMs + (order === 'end' ? 0 : ownMs)];
     const toMs = order === 'end' ? Math.max(fromMs, endMs - behindMs + 1) : endMs;
-    return { ...row, fromMs: fromMs - SLACK_MS, toMs: toMs + (order === 'start' ? SLACK_MS : AHEAD_MS) };
+    return Object.assign(row, { fromMs: fromMs - SLACK_MS, toMs: toMs + (order === 'start' ? SLACK_MS : AHEAD_MS) });
   });
   return { answers, readings, times: { grainMs, hasDurations: durations !== undefined } };
 }

@@ -9,7 +9,7 @@
 import { flag, text } from '../../../core/schema/fields.js';
 import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
-import { logFormats } from '../log/log-options.js';
+import { logFormats } from '../log/formats.js';
 import { checkPeak, refuse } from './arrival.js';
 import { kind, Placed, RequestsOf } from './kind.js';
 

@@ -2,6 +2,7 @@
 import { clf } from './clf.js';
 import { counts } from './counts.js';
 import { chosenTable, directives, gatling, tableOf, tableWith } from './delimited.js';
+import { documentKinds } from './documents.js';
 import { envelopeAlone } from './envelope.js';
 import { isObject, jsonLayout, textIn } from './json.js';
 import { type FormatFacts, type KnownFields, type Layout, type LogHead, mostly, type Recognise } from './layout.js';
@@ -219,3 +220,5 @@ export const formats: readonly Format[] = [
   ...headedFormats,
   ...looseFormats,
 ];
+
+export const logFormats = [...formats, ...documentKinds].map(({ name }) => name);

@@ -31,25 +31,6 @@ export interface LogOptions extends FieldOptions {
   readonly toMs?: number | undefined;
 }
 
-export const logFormats = [
-  ...['combined', 'common', 'vegeta', 'cloudfront', 'gatling', 'alb', 'nlb', 'elb', 's3', 'istio', 'envoy'],
-  ...[
-    'haproxy',
-    'haproxy-tcp',
-    'squid',
-    'rails',
-    'gin',
-    'php',
-    'k6-json',
-    'aws-waf',
-    'api-gateway',
-    'gcp',
-    'azure-front-door',
-  ],
-  ...['azure-gateway', 'cloudflare', 'traefik', 'kong', 'caddy', 'ndjson', 'w3c', 'zeek', 'k6-csv', 'locust', 'ltsv'],
-  ...['csv', 'tsv', 'logfmt', 'syslog', 'lines', 'counts', 'har', 'json'],
-] as const;
-
 /** A sign that the log was probably misread. */
 export interface Warning {
   readonly code: string;

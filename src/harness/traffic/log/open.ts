@@ -25,6 +25,7 @@ import {
   formats,
   headedFormats,
   jsonFormats,
+  logFormats,
   serverFormats,
 } from './formats.js';
 import { type Intake, printable } from './intake.js';
@@ -32,7 +33,7 @@ import { isObject, jsonLayout } from './json.js';
 import { type Layout, type LogHead, type Recognise, valuesOf } from './layout.js';
 import { LineCutter, type LogReader } from './lines.js';
 import { isLogFormat, templateOf } from './log-format.js';
-import { type LogOptions, logFormats, type Warning } from './log-options.js';
+import type { LogOptions, Warning } from './log-options.js';
 import { knownBinary, looksBinary } from './magic.js';
 import { logfmt, templateLayout, timedLines } from './pattern.js';
 import { RequestReader } from './request-reader.js';

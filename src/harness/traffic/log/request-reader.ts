@@ -120,16 +120,10 @@ function costIn(fields: readonly Field[]): number {
   return Math.max(1, cost);
 }
 
-/** A power of two. */
-const SLOTS = 1 << 14;
-/** Comparing a longer text costs as much as creating it. */
-const MAX_POOLED_BYTES = 64;
-
-/** Trimmed text of a field. Recent texts are reused: comparing bytes is cheaper than a new string. Slots bound memory. */
+/** The trimmed text of a field. */
 class FieldText {
   readonly #field: Field;
   readonly #extract: Wanted['extract'];
-  readonly #slots = new Array<string>(SLOTS).fill('');
 
   constructor(field: Field, extract: Wanted['extract']) {
     this.#field = field;
@@ -142,29 +136,9 @@ class FieldText {
     while (from < to && bytes[from]! <= SPACE) from++;
     while (from < to && bytes[to - 1]! <= SPACE) to--;
     if (from === to) return '';
-    const text = to - from > MAX_POOLED_BYTES ? bytes.toString('utf8', from, to) : this.#pooled(bytes, from, to);
+    const text = bytes.toString('utf8', from, to);
     return this.#extract === undefined ? text : this.#extract(text);
   }
-
-  #pooled(bytes: Buffer, from: number, to: number): string {
-    let hash = to - from;
-    for (let at = from; at < to; at++) hash = (Math.imul(hash, 31) + bytes[at]!) | 0;
-    const slot = (hash ^ (hash >>> 13)) & (SLOTS - 1);
-    const pooled = this.#slots[slot]!;
-    if (isAsciiText(pooled, bytes, from, to)) return pooled;
-    const text = bytes.toString('utf8', from, to);
-    this.#slots[slot] = text;
-    return text;
-  }
-}
-
-function isAsciiText(text: string, bytes: Buffer, from: number, to: number): boolean {
-  if (text.length !== to - from) return false;
-  for (let i = 0; i < text.length; i++) {
-    const byte = bytes[from + i]!;
-    if (byte >= 0x80 || text.charCodeAt(i) !== byte) return false;
-  }
-  return true;
 }
 
 /**

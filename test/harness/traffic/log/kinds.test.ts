@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { summaryOf } from '../../../../src/harness/outcome/read-summary.js';
 import { documentKinds } from '../../../../src/harness/traffic/log/documents.js';
-import { formats } from '../../../../src/harness/traffic/log/formats.js';
-import { type LogOptions, logFormats } from '../../../../src/harness/traffic/log/log-options.js';
+import { formats, logFormats } from '../../../../src/harness/traffic/log/formats.js';
+import type { LogOptions } from '../../../../src/harness/traffic/log/log-options.js';
 import { readText } from './reading.js';
 
 const at = (text: string) => Date.parse(text);
@@ -134,7 +134,6 @@ it('the table of formats is what `weir help logs` shows', () => {
       ({ name, writer, moment, precision }) => `${name}: ${writer}${time(moment, precision).replace(/.+/, ' ($&)')}`,
     ),
   );
-  expect(rows.map(({ name }) => name)).toEqual(logFormats);
 });
 
 it.each<[string, Buffer]>([
