@@ -91,6 +91,7 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
     /** Resumes after a full disk, if there is room. Everything must then be read from here again. */
     recover(): boolean {
       if (!host.recover()) return false;
+      streams.restart();
       services = machineServices(base, streams);
       Object.assign(context, services);
       return true;

@@ -194,6 +194,11 @@ export class Streams {
     for (const { response } of this.#byMachine.get(slug) ?? []) response.end();
   }
 
+  /** Behind a full disk all machines are read anew. Readers connect again, and go on behind their last row. */
+  restart(): void {
+    for (const { response } of this.#all()) response.end();
+  }
+
   /** Readers connect again: here once the node is back, or to another. */
   close(): void {
     this.#isClosed = true;

@@ -190,6 +190,22 @@ it('a full store fails the request that was to be stored, and then all that woul
   expect((await node.ask('GET', '/metrics')).body).toContain('weir_store_ok 0');
 });
 
+it('a stream ends when a full store has room again, and its reader goes on behind its last row', async () => {
+  await start();
+  await event('first');
+  await event('first');
+  const before = await Listening.to(node, '/api/chain/first/stream?last_event_id=2');
+  await before.next('rate_limited');
+  store.isFull = true;
+  const refused = await owner.createMachine('third');
+  store.isFull = false;
+  await before.ended();
+  const after = await Listening.to(node, '/api/chain/first/stream?last_event_id=3');
+  const moved = await owner.post(`/api/chain/first/contracts/${contracts[0]}/transition`, { to: 'allowing' });
+  const { id } = await after.next('transition');
+  expect([refused.status, moved.status, id]).toEqual([503, 200, String(moved.body.seq)]);
+});
+
 it('a full store fails the answers that wait for it with durability strict', async () => {
   await start({ durability: 'strict' });
   store.isFull = true;

@@ -23,6 +23,11 @@ export class SlowStore extends MemoryStore {
     super.putState(state);
   }
 
+  override recover(): boolean {
+    if (!this.isFull) this.#failure = undefined;
+    return !this.isFull;
+  }
+
   get isWaitedFor(): boolean {
     return (this.#held?.length ?? 0) > 0;
   }
