@@ -65,10 +65,9 @@ export function explain(
   if (found.type === 'refuted') {
     const later = laterPauses(requests, pauses);
     const own = { ...options, pauses: later };
-    if (later.length > 0 && byAnyRule(requests, rules, own).type !== 'refuted')
-      return { type: 'unknown', why: 'paused' };
     const isRefuted = (some: readonly SeenRequest[], most = mostNodes) =>
-      byAnyRule(some, rules, { ...own, mostNodes: most }).type === 'refuted';
+      rules.every((rule) => atAnyPhase(some, rule, { ...own, mostNodes: most }).type === 'refuted');
+    if (later.length > 0 && !isRefuted(requests)) return { type: 'unknown', why: 'paused' };
     return { ...found, settled: () => settledOf(requests, isRefuted, found.nearMs) };
   }
   if (found.type === 'unknown' && found.why === 'not seen') return found;
