@@ -1,6 +1,6 @@
-// Tools and leaves of the node come off: without some of them, and without all, types and build hold, a scenario runs, and what needs one
-// says which part is missing. They are taken off a copy as a person would: the folders, and the lines that name them. No leaf imports
-// another (structure.test.ts), so what holds without a group holds without each of it; with WEIR_ALL=1 each also comes off alone.
+// Tools and leaves of the node come off: without all of them types and build hold, a scenario runs, and what needs one says which part is
+// missing. They are taken off a copy as a person would: the folders, and the lines that name them. No leaf imports another
+// (structure.test.ts), so what holds without all of them holds without each; with WEIR_ALL=1 each also comes off alone.
 //
 //   folder deleted ─► imports of it, the line that registers it, imports that nothing uses any more ─► tsc, build, weir simulate
 import { execFile } from 'node:child_process';
@@ -158,9 +158,8 @@ async function faultsWithout(folders) {
   return faults;
 }
 
-const groups = [Object.keys(asks), leaves.filter((leaf) => !(leaf in asks))];
-const alone = leaves.map((leaf) => [leaf]);
-for (const folders of [...(process.env.WEIR_ALL === '1' ? alone : groups), leaves]) {
+const alone = process.env.WEIR_ALL === '1' ? leaves.map((leaf) => [leaf]) : [];
+for (const folders of [...alone, leaves]) {
   const putOn = takeOff(folders);
   const faults = await faultsWithout(folders);
   putOn();

@@ -44,7 +44,7 @@ const stages = [
   ],
   [
     'all draws of rules, of their explanations, of published results',
-    'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows explain/whose-refusals math/interval published/published',
+    'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows explain/whose-refusals expect/follows math/interval published/published',
   ],
   ['all tries of the other properties', 'test/core/limiter schema/hostile-names node/host'],
   [

@@ -65,11 +65,9 @@ export function explain(
   if (found.type === 'refuted') {
     const later = laterPauses(requests, pauses);
     const own = { ...options, pauses: later };
-    if (later.length > 0 && byAnyRule(requests, rules, own).type !== 'refuted')
-      return { type: 'unknown', why: 'paused' };
-    // The first rule that is not refuted decides: of the others nothing is asked.
     const isRefuted = (some: readonly SeenRequest[], most = mostNodes) =>
       rules.every((rule) => atAnyPhase(some, rule, { ...own, mostNodes: most }).type === 'refuted');
+    if (later.length > 0 && !isRefuted(requests)) return { type: 'unknown', why: 'paused' };
     return { ...found, settled: () => settledOf(requests, isRefuted, found.nearMs) };
   }
   if (found.type === 'unknown' && found.why === 'not seen') return found;

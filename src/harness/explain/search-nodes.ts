@@ -73,14 +73,13 @@ export class Layer {
   }
 }
 
-/** Elementwise for the last `n`, aligned at the end; `one` itself if that is equal to it. */
+/** Elementwise for the last `n`, aligned at the end; `one` itself if that is equal to it, as where nothing is held. */
 function aligned(
   one: readonly number[],
   other: readonly number[],
   n: number,
   pick: (a: number, b: number) => number,
 ): readonly number[] {
-  // Of rules that hold nothing, all lists are the empty one.
   if (one === other) return one;
   const at = (all: readonly number[], k: number) => all[all.length - n + k] ?? 0;
   const both = Array.from({ length: n }, (_, k) => pick(at(one, k), at(other, k)));

@@ -144,13 +144,6 @@ describe('a client in virtual time', () => {
     ];
     expect(Object.keys(answer)).toEqual(expect.arrayContaining([...names, 'like', 'remarks']));
     expect(answer.retries_on).toEqual(expect.arrayContaining([429, 503]));
-    // It ends every call before its attempts are spent: how many there are remains open.
-    const early = answerFor({ ...client, attempts: 9, deadlineMs: 2_500 }, 6);
-    expect([early.verdict, early.max_attempts, early.intervals['max_attempts']]).toEqual([
-      'ambiguous',
-      null,
-      [4, null],
-    ]);
     const shared = answerFor({ ...client, quota: 9 }, 7);
     expect(shared.client).toMatchObject({ max_attempts: 4, retry_quota: { capacity: 9 } });
   });
