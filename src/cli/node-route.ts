@@ -92,7 +92,7 @@ export function nodeCommand<Known extends line.Options>(parts: {
     options: { ...common, ...(isPublic ? {} : insecure), ...options },
     examples,
     run: async (given: Given) => {
-      const { connectFromFolder, trustNote } = await import('../api/client/node-client.js');
+      const { connectFromFolder } = await import('../api/client/node-client.js');
       const { WEIR_URL, WEIR_KEY } = process.env;
       const node = await connectFromFolder({
         url: (given['url'] as string | undefined) ?? (WEIR_URL || DEFAULT_URL),
@@ -100,7 +100,7 @@ export function nodeCommand<Known extends line.Options>(parts: {
         insecure: given['allow'] !== undefined,
       });
       try {
-        for (const note of [...node.notes, trustNote(node)]) if (note !== undefined) warn(`weir: ${note}\n`);
+        for (const note of node.notes) warn(`weir: ${note}\n`);
         const printed = await run(node, given as line.GivenTo<Known & typeof common>);
         if (printed !== undefined) print(printed, given['json'] === true);
       } finally {
