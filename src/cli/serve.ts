@@ -31,12 +31,7 @@ const MOST_DRAIN_MS = 600_000;
 
 const options = {
   port: whole(0, 65_535, '0 takes any free port', { default: DEFAULT_PORT }),
-  host: value(
-    'an address, for example 0.0.0.0',
-    (text) => text || undefined,
-    'address to listen on; 0.0.0.0 accepts connections from everywhere',
-    { default: '127.0.0.1' },
-  ),
+  host: text('address to listen on; 0.0.0.0 accepts connections from everywhere', { default: '127.0.0.1' }),
   data: text('folder of the store, made when missing (default: ./weir-data); with --store: of the key of this node'),
   store: text(
     'memory: all data is lost when the node ends; or one node of many, with all in Redis (redis://, redis+sentinel://, redis+cluster://; rediss for TLS; REDIS_AUTH for the password)',

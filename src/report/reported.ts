@@ -3,7 +3,7 @@ import { limitingIntervals } from '../harness/outcome/interval-figures.js';
 import type { ContractOutcome, Outcome } from '../harness/outcome/outcome-schema.js';
 import type { Timeline } from '../harness/outcome/timeline.js';
 import type { Run } from '../harness/simulate/simulate.js';
-import type { ChartSpec } from './chart-specs/spec.js';
+import type { ChartSpec, StateStrip } from './chart-specs/spec.js';
 
 export interface Reported extends Run {
   readonly predicted?: Timeline;
@@ -11,8 +11,6 @@ export interface Reported extends Run {
   /** Default: made of the timelines and the series. */
   readonly charts?: readonly ChartSpec[];
 }
-
-type LimitingInterval = readonly [from: number, to: number];
 
 /** The command that produced the run, or the shortest one with the same result. */
 export function commandOf({ outcome, command }: Reported): string {
@@ -39,14 +37,8 @@ export function limitingStates({ states }: Outcome): ReadonlySet<string> {
 export function intervalsOfLimiting(outcome: Outcome, { transitions }: ContractOutcome, endCycle: number) {
   const limiting = limitingStates(outcome);
   return limitingIntervals(transitions, (state) => !limiting.has(state)).map(
-    ([from, to = endCycle]): LimitingInterval => [from, to],
+    ([from, to = endCycle]) => [from, to] as const,
   );
-}
-
-interface StateIntervals {
-  readonly name: string;
-  readonly admits: boolean;
-  readonly intervals: readonly LimitingInterval[];
 }
 
 export function stateIntervals(
@@ -54,7 +46,7 @@ export function stateIntervals(
   { transitions }: ContractOutcome,
   firstCycle: number,
   endCycle: number,
-): StateIntervals[] {
+): StateStrip[] {
   const within = new Map<string, [number, number][]>(states.map(({ name }) => [name, []]));
   let [state, from] = [states[0]?.name ?? '', firstCycle];
   for (const { cycle, to } of [...transitions, { cycle: endCycle, to: '' }]) {

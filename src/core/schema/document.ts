@@ -22,15 +22,10 @@ export function readDocument(text: string, name: string): ScenarioDocument {
   const document = parse(text.replace(/^\ufeff/, ''), lines, name);
   const errors = [...document.errors, ...document.warnings];
   if (errors.some(({ message }) => TOO_DEEP.test(message))) throw tooDeep(name);
-  if (errors.length > 0) {
-    throw refused(
-      name,
-      errors.map(({ pos: [offset], code, message }) => ({
-        path: placeAt(offset),
-        message: words[code] ?? firstSentence(message),
-      })),
-    );
-  }
+  const faults = errors.map(({ pos: [offset], code, message }) => {
+    return { path: placeAt(offset), message: words[code] ?? message.split('\n')[0]!.replace(/[.:]$/, '') };
+  });
+  if (faults.length > 0) throw refused(name, faults);
   return {
     value: readValue(document, name, placeAt),
     located: (faults) =>
@@ -77,18 +72,18 @@ function readValue(document: Document.Parsed, name: string, placeAt: (offset: nu
   }
 }
 
+const NO_MAP = '<< takes the fields of *NAME, where NAME is a map';
+
 /** The first alias without an anchor, or inside its own value; and the first `<<` of what is no map. */
 function brokenAlias(document: Document.Parsed): { readonly offset: number; readonly message: string } | undefined {
   const open = new Set<string>();
   const known = new Set<string>();
   const visit = (node: unknown): ReturnType<typeof brokenAlias> => {
     if (isAlias(node)) {
-      const message = open.has(node.source)
-        ? 'a value refers to itself'
-        : known.has(node.source)
-          ? undefined
-          : `nothing before it is called &${node.source}`;
-      return message === undefined ? undefined : { offset: node.range?.[0] ?? 0, message };
+      const isOpen = open.has(node.source);
+      if (!isOpen && known.has(node.source)) return undefined;
+      const message = isOpen ? 'a value refers to itself' : `nothing before it is called &${node.source}`;
+      return { offset: node.range?.[0] ?? 0, message };
     }
     const { anchor } = (node ?? {}) as { anchor?: string };
     if (isMap(node) || isSeq(node)) {
@@ -98,12 +93,8 @@ function brokenAlias(document: Document.Parsed): { readonly offset: number; read
         const found = visit(part);
         if (found !== undefined) return found;
       }
-      const merged = isMap(node) ? node.items.find(({ key, value }) => isMerge(key) && !mapsIn(value)) : undefined;
-      if (merged !== undefined)
-        return {
-          offset: (merged.key as Node).range?.[0] ?? 0,
-          message: '<< takes the fields of *NAME, where NAME is a map',
-        };
+      const merged = isMap(node) && node.items.find(({ key, value }) => isMerge(key) && !mapsIn(value));
+      if (merged) return { offset: (merged.key as Node).range?.[0] ?? 0, message: NO_MAP };
       if (anchor !== undefined) open.delete(anchor);
     }
     if (anchor !== undefined) known.add(anchor);
@@ -143,10 +134,6 @@ function refused(name: string, faults: readonly Fault[]): Failure {
     fix: 'Correct the place named; `weir init` writes a valid scenario.',
     faults,
   });
-}
-
-function firstSentence(message: string): string {
-  return (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
 }
 
 export function yamlText(value: unknown): string {

@@ -32,14 +32,11 @@ export function cellsOf(axes: readonly Axis[]): Cell[] {
       'Take larger steps, or fewer axes.',
     );
   const sets = axes.reduce<Cell['set'][]>(
-    (all, axis) => all.flatMap((set) => axis.values.map((value) => ({ ...set, ...fieldsAt(axis, value) }))),
+    (all, { path, values, sets }) =>
+      all.flatMap((set) => values.map((value) => ({ ...set, [path]: value, ...sets?.[values.indexOf(value)] }))),
     [{}],
   );
   return sets.map((set, cell) => ({ cell, set }));
-}
-
-function fieldsAt({ path, values, sets }: Axis, value: Json): Cell['set'] {
-  return { [path]: value, ...sets?.[values.indexOf(value)] };
 }
 
 /** The copy shares unchanged parts with the original. @throws Failure `wrong_usage` if a path leads nowhere */
@@ -175,12 +172,10 @@ function rangeOf(
   if (step === undefined)
     throw wrongSweep(`${text} has a range without a step.`, `Write for example ${text}:${least}.`);
   const log = LOG.exec(step);
-  if (log === null)
-    return {
-      values: steps(text, { low, high, decimals, unit, step }).map((value) => withUnit(value, unit)),
-      unit,
-      step: given === undefined ? undefined : Number.parseFloat(given),
-    };
+  if (log === null) {
+    const values = steps(text, { low, high, decimals, unit, step }).map((value) => withUnit(value, unit));
+    return { values, unit, step: given === undefined ? undefined : Number.parseFloat(given) };
+  }
   if (low <= 0) throw refused(text, 'a logarithmic range begins above 0');
   const n = Number(log[1]);
   if (n < 2 || n > MOST_VALUES) throw refused(text, `log takes a number of values from 2 to ${MOST_VALUES}`);
@@ -209,11 +204,8 @@ function steps(text: string, { low, high, decimals, unit, step }: SteppedRange):
     throw refused(text, `its step has the unit "${stepUnit}" and its ends "${unit}"`);
   const places = Math.max(decimals, decimalsOf(size));
   const scale = 10 ** places;
-  const [first, last, by] = [low, high, Number(size)].map((value) => Math.round(value * scale)) as [
-    number,
-    number,
-    number,
-  ];
+  const scaled = (value: number) => Math.round(value * scale);
+  const [first, last, by] = [scaled(low), scaled(high), scaled(Number(size))];
   const n = Math.floor((last - first) / by) + 1;
   if (n > MOST_VALUES) throw refused(text, `it has more than ${MOST_VALUES} values`);
   return Array.from({ length: n }, (_, index) => (first + index * by) / scale);

@@ -86,8 +86,6 @@ const PercentileAxis = exact('Number of nines: 1 is 90 %, 2 is 99 %.', {
   max: number('Place of the largest value.'),
 });
 
-const PercentAxis = exact({ kind: Type.Literal('percent'), ...ends });
-
 const ValueAxis = exact({
   kind: Type.Literal('values'),
   title: text('Its title.'),
@@ -107,8 +105,6 @@ const StateStrip = exact('The colour follows from the position among states that
   intervals: intervals('When it held.'),
 });
 const states = many(StateStrip, 'States, one strip each.');
-
-const Lanes = exact({ names, states: many(states, 'Of each lane.') });
 
 const Range = exact({
   min: number('Start of the thin line.'),
@@ -133,7 +129,7 @@ export const ChartSpec = exact({
   ]),
   title: text('Its title.'),
   about: text('A sentence about it.'),
-  x: Type.Union([CycleAxis, AgoAxis, PercentileAxis, PercentAxis, ValueAxis]),
+  x: Type.Union([CycleAxis, AgoAxis, PercentileAxis, exact({ kind: Type.Literal('percent'), ...ends }), ValueAxis]),
   yTitle: text('Title of the y axis.'),
   'rightTitle?': text('Title of the right axis.'),
   'rightMax?': number('Smallest end of the right axis.'),
@@ -145,7 +141,7 @@ export const ChartSpec = exact({
   marks: many(Mark, 'Single places.'),
   'unknown?': intervals('Without values, hatched.'),
   'states?': many(StateStrip, 'A strip on the axis; without it the strip shows the limiting intervals.'),
-  'lanes?': Lanes,
+  'lanes?': exact({ names, states: many(states, 'Of each lane.') }),
   'ranges?': exact({ names, rows: many(Range, 'One for each name.') }),
   'heat?': Heat,
   height: pixels('px, for a width of 900 px.'),

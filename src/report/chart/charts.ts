@@ -7,7 +7,7 @@ import { decisionsChart, requestsChart } from './decisions.js';
 import { contractsChart, lanesChart } from './lanes.js';
 import { latencyChart, percentilesChart, queueChart } from './queue-latency.js';
 import { bandChart, spreadChart } from './replications.js';
-import { rulesChart } from './rules.js';
+import { refusalsChart } from './rules.js';
 import { comparisonChart, windowChart } from './window-count.js';
 
 const builders = {
@@ -21,7 +21,7 @@ const builders = {
   percentiles: percentilesChart,
   band: bandChart,
   replications: spreadChart,
-  rules: rulesChart,
+  rules: ({ outcome: { compared } }) => compared && refusalsChart(compared),
   requests: requestsChart,
 } satisfies Readonly<Record<string, (reported: Reported) => ChartSpec | undefined>>;
 

@@ -1,15 +1,10 @@
 // When each rule refuses, as a heat map with a row per rule.
 import type { ComparedRules } from '../../harness/outcome/compared-rules.js';
 import { type ChartSpec, heatMap } from '../chart-specs/spec.js';
-import type { Reported } from '../reported.js';
 import { duration } from '../words.js';
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
-
-export function rulesChart({ outcome }: Pick<Reported, 'outcome'>): ChartSpec | undefined {
-  return outcome.compared === undefined ? undefined : refusalsChart(outcome.compared);
-}
 
 export function refusalsChart({ rules, timeline }: Pick<ComparedRules, 'rules' | 'timeline'>): ChartSpec {
   const { startMs, partMs, requests, refused } = timeline;

@@ -3,7 +3,7 @@ import type { TimelineRow } from '../../harness/outcome/timeline.js';
 import type { ChartSpec } from '../chart-specs/spec.js';
 import { COLUMNS, reduceMarks } from '../reduce.js';
 import { type Reported, shownContract, stateIntervals } from '../reported.js';
-import { contractWord, counted, number, plain, spanWords, times } from '../words.js';
+import { capital, contractWord, counted, number, plain, spanWords, times } from '../words.js';
 import {
   countSteps,
   cycleAxis,
@@ -37,8 +37,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     },
   );
   const stateWords = inStates.length === 0 ? '' : ` In the state ${inStates.join(', ')}.`;
-  const unit =
-    outcome.costs === undefined ? 'Requests' : `${outcome.costs.unit[0]!.toUpperCase()}${outcome.costs.unit.slice(1)}`;
+  const unit = outcome.costs === undefined ? 'Requests' : capital(outcome.costs.unit);
   const what =
     rule === undefined
       ? `The count over ${spanWords(within, outcome.cycle_ms)}`

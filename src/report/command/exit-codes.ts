@@ -20,7 +20,8 @@ export function endWith(thrown: unknown, asJson: boolean): void {
   const error = OUT_OF_FILES.has((thrown as NodeJS.ErrnoException | undefined)?.code) ? outOfFiles(thrown) : thrown;
   if (error instanceof Failure) {
     process.exitCode = (error.code === 'stopped' ? exitOfStop() : undefined) ?? error.exit;
-    if (asJson) say(`${JSON.stringify(problemOf(error))}\n`);
+    const { code, title, what, why, fix, faults: errors } = error;
+    if (asJson) say(`${JSON.stringify({ ok: false, code, title, what, why, fix, errors })}\n`);
     else warn(`${failureText(error)}\n`);
     return;
   }
@@ -49,10 +50,6 @@ export function usageFailure(message: string, fix = 'See `weir --help`, or `weir
     what: /[.?!]$/.test(what) ? what : `${what}.`,
     fix,
   });
-}
-
-function problemOf({ code, title, what, why, fix, faults }: Failure): object {
-  return { ok: false, code, title, what, why, fix, errors: faults };
 }
 
 const MOST_FAULTS = 20;

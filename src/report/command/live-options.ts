@@ -45,15 +45,13 @@ export function liveOptionsOf(given: Partial<GivenTo<typeof liveOptions>>): Live
   };
 }
 
+type Header = readonly [name: string, value: string];
+
 export const header = <const Said extends About>(description: string, said: Said) =>
   several(value('"Name: value"', headerIn, description, said));
 
-type Header = readonly [name: string, value: string];
-
-function headerIn(line: string): Header | undefined {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
-  return name === undefined ? undefined : [name, value!];
-}
+const headerIn = (line: string): Header | undefined =>
+  /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/.exec(line)?.slice(1) as [string, string] | undefined;
 
 /** @throws Failure `wrong_usage` for a repeated name */
 export function requestHeaders(all: readonly Header[] | undefined): Record<string, string> | undefined {

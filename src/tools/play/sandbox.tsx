@@ -87,7 +87,7 @@ export function Sandbox({ first, theme }: SandboxProps) {
         <div class="middle" data-digest={outcome?.digest} data-state={refusal === undefined ? 'played' : 'refused'}>
           <p class="question">{outcome?.question}</p>
           {outcome && <Tiles tiles={tilesOf(outcome)} />}
-          <div class="progress" hidden={share === undefined}>
+          <div class="progress" hidden={share === undefined && (picture ?? refusal) !== undefined}>
             <progress max={1} value={share ?? 0} aria-label="How far the run has come" />
           </div>
           {picture && <Lanes picture={picture} theme={theme} onAsk={(atMs) => change(askedAt(latest.current, atMs))} />}

@@ -126,12 +126,7 @@ it.each([
 });
 
 describe('a search', () => {
-  const find = async (
-    over: string,
-    condition: string,
-    set: string[] = [],
-    source: ScenarioObject = scenario,
-  ): Promise<Found[]> => {
+  const find = async (over: string, condition: string, set: string[] = [], source = scenario): Promise<Found[]> => {
     const found: Found[] = [];
     const plan = await planSweep(source, { set });
     for await (const one of findValues(plan, { over, condition } satisfies Find)) found.push(one);
@@ -159,7 +154,6 @@ describe('a search', () => {
     ['arrivals.0.rate=2/s..20/s', '10.1/s', '10/s', '0.1/s'],
     ['arrivals.0.rate=2/s..20/s:log4', '10.1/s', '10/s', '0.1/s'],
     ['arrivals.0.rate=2/s..20/s:0.01/s', '10.01/s', '10/s', '0.01/s'],
-    ['arrivals.0.rate=2/s..20/s:1/s', '11/s', '10/s', '1/s'],
     ['arrivals.0.rate=2.5/s..20/s:1/s', '10.5/s', '9.5/s', '1/s'],
     ['arrivals.0.rate=0.5/s..10.1/s', '10.1/s', '10/s', '0.1/s'],
     ['arrivals.0.rate=2/s,10/s,11/s', '11/s', '10/s', undefined],
