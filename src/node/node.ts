@@ -2,11 +2,13 @@
 //
 //   close:   not ready, answers close their connections ─► (notice) ─► streams end ─► no new connections ─► requests finish ─►
 //            counts, signed heads; other nodes hear of it ─► store closed
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, isIP, isIPv6 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type HostCheck, hostCheck } from '../api/host-names.js';
+import { type HostCheck, hostCheck, refuseHostLines } from '../api/host-names.js';
 import { isLoopback } from '../api/loopback.js';
 import { packageFile } from '../core/files/package-file.js';
 import { Failure } from '../core/schema/failure.js';
@@ -14,12 +16,11 @@ import { VERSION } from '../core/version.js';
 import type { GateRequest } from './any-method.js';
 import { Connections } from './connections.js';
 import type { Counting } from './counting/counting.js';
-import { type Evicted, evict } from './evict.js';
 import { startHeartbeat } from './heartbeat.js';
 import type { Host } from './host/host.js';
 import { defaultLimits, type Limits } from './limits.js';
-import { openMetricsPort } from './metrics-port.js';
 import { createNodeContext, type NodeContext, type NodeContextOptions } from './node-context.js';
+import { type Evicted, evict } from './operator-socket.js';
 import { routes } from './route-list.js';
 import { showMetrics } from './routes/node.js';
 import { createServer } from './server.js';
@@ -181,14 +182,14 @@ async function openPorts(
   { checkHost, connections, log }: Serving,
 ) {
   const { host, port = 0, metricsPort } = options;
-  const { registry, metrics, sockets } = context;
+  const { registry } = context;
   let door: Door | undefined;
   try {
     const url = await app.listen({ host, port });
     await registry.join(isLoopback(host) ? url : undefined);
     door = await options.door?.(context, host, log);
     const figures =
-      metricsPort === undefined ? undefined : await openMetricsPort(metrics, host, metricsPort, checkHost, sockets);
+      metricsPort === undefined ? undefined : await openMetricsPort(context, host, metricsPort, checkHost);
     return {
       url,
       metricsUrl: figures?.url ?? (showsMetrics(options) ? `${url}/metrics` : undefined),
@@ -203,6 +204,31 @@ async function openPorts(
     await Promise.all([app.close(), door?.close()]);
     throw error;
   }
+}
+
+/** Nothing but GET /metrics. Rejects with the error of `listen`. */
+async function openMetricsPort({ metrics, sockets }: NodeContext, host: string, port: number, checkHost: HostCheck) {
+  const server = createHttpServer((request, response) => {
+    try {
+      refuseHostLines(request);
+      checkHost(request.headers.host);
+    } catch (error) {
+      response.writeHead(error instanceof Failure ? error.status : 500).end();
+      return;
+    }
+    if (!/^\/metrics(\?|$)/.test(request.url ?? '')) response.writeHead(404).end();
+    else void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
+  });
+  server.prependListener('connection', (socket) => sockets.admit(socket));
+  await once(server.listen({ host, port }), 'listening');
+  const { address, port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}/metrics`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }
 
 /** By default only nodes on loopback mint free keys. */

@@ -8,7 +8,7 @@
 import { meantOr, nearest } from '../schema/did-you-mean.js';
 import { Failure, type Fault, MOST_FAULTS } from '../schema/failure.js';
 import type { Schema } from '../schema/json-schema.js';
-import { valueFaults } from '../schema/value-faults.js';
+import { isObject, valueFaults } from '../schema/value-faults.js';
 import { DrawnMachine, Edge, Params, State } from './drawn-machine.js';
 import { unknownState } from './soundness.js';
 
@@ -262,30 +262,20 @@ function refuseOthers(
 ): void {
   for (const [field, value] of Object.entries(node)) {
     const known: Schema | undefined = Object.hasOwn(properties, field) ? properties[field] : undefined;
-    if (isEmpty(value)) continue;
-    if (known !== undefined && (known.const ?? value) === value) {
-      if (!checkedLater.has(field))
-        for (const { path: at, message } of valueFaults(known, value, `${path}/${field}`))
-          faults.add(at, () => message);
-      continue;
-    }
-    faults.add(`${path}/${field}`, () => {
-      if (known !== undefined) return `can only be ${JSON.stringify(known.const)}: a contract is in one of its states`;
-      const guess = nearest(field, Object.keys(properties));
-      const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
-      return `has no meaning in a contract, whose time comes as events${hint}`;
-    });
+    if (value === null || (Array.isArray(value) && value.length === 0)) continue;
+    if (known === undefined || (known.const ?? value) !== value)
+      faults.add(`${path}/${field}`, () => {
+        if (known !== undefined)
+          return `can only be ${JSON.stringify(known.const)}: a contract is in one of its states`;
+        const guess = nearest(field, Object.keys(properties));
+        const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
+        return `has no meaning in a contract, whose time comes as events${hint}`;
+      });
+    else if (!checkedLater.has(field))
+      for (const fault of valueFaults(known, value, `${path}/${field}`)) faults.add(fault.path, () => fault.message);
   }
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function tagsOf(state: unknown): readonly unknown[] | undefined {
   return isObject(state) && state['tags'] !== undefined ? [state['tags']].flat() : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
