@@ -1,5 +1,5 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
-import { exact, flag, shape } from '../core/schema/fields.js';
+import { exact, flag, shape, text } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { type Endpoint, get, post } from './endpoint.js';
 import { ContractId, Count, Cycle, EventType, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
@@ -38,10 +38,7 @@ const Limited = shape({
 });
 
 const OnceOnly = shape({
-  'Idempotency-Key?': Type.String({
-    description:
-      'A text of 1 to 128 printable ASCII characters in quotes: the request counts once, and is answered alike when it is sent again.',
-  }),
+  'Idempotency-Key?': text(1, 130, 'In quotes, up to 128 printable ASCII characters: what is sent again counts once.'),
 });
 
 export const countOne = post('/api/chain/{slug}/event', {
@@ -111,17 +108,14 @@ export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies En
 const MOST_COUNTS = 24;
 
 const LAST_EVENT =
-  'The seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`. What a row emitted follows it under the same id, and is in `emitted` of its event `transition`.';
+  'The seq of the last row received; 0 for all. The header has precedence. Rows that were removed are replaced by one event `rows_removed`. What a row emitted follows it under the same id, and is in `emitted` of its event `transition`.';
 
 export const openStream = get('/api/chain/{slug}/stream', {
   shapes: {
     params: OfMachine,
     headers: shape({ 'Last-Event-ID?': Type.String({ description: LAST_EVENT }) }),
     querystring: exact({
-      'last_event_id?': Type.String({
-        maxLength: 16,
-        description: 'The same as the header Last-Event-ID, which has precedence.',
-      }),
+      'last_event_id?': Type.String({ maxLength: 16, description: LAST_EVENT }),
       'counts?': Type.String({
         maxLength: MOST_COUNTS * 65,
         description: `Ids of up to ${MOST_COUNTS} contracts, separated by commas: the stream also has an event \`counts\` for each cycle that is over, with what each of them counted in it and the state at its end. It begins with the cycles that the node has kept, up to 600. Nodes of a network, which count together, give the count and the state as they are in Redis when the next cycle begins, and null for the others.`,

@@ -2,7 +2,7 @@
 import { exact, flag, shape, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
-import { created, ok, pageOf } from './shapes.js';
+import { created, ok, pageOf, Slug } from './shapes.js';
 
 const Secret = Type.String({
   pattern: '^weir_[A-Za-z0-9_-]{43}$',
@@ -18,9 +18,7 @@ const Scopes = Type.Array(Type.Enum(['read', 'event', 'gate', 'admin']), {
   description:
     'read: what belongs to the owner, records and streams too. event: counts events. gate: asks gates. admin: all of that, and creates machines, contracts and keys, and moves contracts.',
 });
-const OneMachine = Type.Optional(
-  Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the only machine that the key opens.' }),
-);
+const OneMachine = Type.Optional({ ...Slug, description: 'Slug of the only machine that the key opens.' });
 const ExpiresInDays = (otherwise: string) => whole(1, 365, `Days until it expires; ${otherwise} when absent.`);
 
 const made = {
@@ -88,19 +86,13 @@ export const revokeKey = remove('/api/keys/{key_id}', {
   answers: { 204: { description: 'The key, its sessions and its streams have ended.' } },
 });
 
-const Session = {
-  owner: Type.String(),
-  expires_at: Type.String({ description: 'ISO 8601; not after the key itself.' }),
-};
-
-export const mintKey = post('/api/demo-key/mint', {
-  answers: created('The key. It is not shown again.', made),
-});
+export const mintKey = post('/api/demo-key/mint', { answers: created('The key. It is not shown again.', made) });
 
 export const openSession = post('/api/session', {
-  answers: created('The cookie is set.', Session),
+  answers: created('The cookie is set.', {
+    owner: Type.String(),
+    expires_at: Type.String({ description: 'ISO 8601; not after the key itself.' }),
+  }),
 });
 
-export const endSession = remove('/api/session', {
-  answers: { 204: { description: 'The session is over.' } },
-});
+export const endSession = remove('/api/session', { answers: { 204: { description: 'The session is over.' } } });

@@ -171,7 +171,4 @@ const prometheus = { 200: { description: 'Prometheus text.', type: 'text/plain' 
 
 export const metrics = get('/metrics', { answers: prometheus });
 
-export const machineMetrics = get('/api/chain/{slug}/metrics', {
-  shapes: { params: OfMachine },
-  answers: prometheus,
-});
+export const machineMetrics = get('/api/chain/{slug}/metrics', { shapes: { params: OfMachine }, answers: prometheus });

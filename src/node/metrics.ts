@@ -190,10 +190,7 @@ function figuresOf(
       'Answers by route and status. A gate is one route, GET, whatever method it was asked by.',
       () => counts.answers(),
     ),
-    weir_decisions_total: counter(
-      'Requests that contracts decided on; would_limit: admitted by a shadow that would have limited them. Those that candidates would have limited are in the metrics of their machines.',
-      decisions,
-    ),
+    weir_decisions_total: counter('Requests decided by contracts; would_limit: admitted by a shadow.', decisions),
     weir_transitions_total: counter('Transitions on the record.', transitions),
     weir_malformed_requests_total: counter('Requests that were no HTTP or too slow.', () => counts.malformedRequests),
     weir_stream_lags_total: counter('Times that a reader fell behind.', () => counts.laggingReaders),

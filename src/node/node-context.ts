@@ -137,14 +137,15 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const { clock, host, store, credentials, limits, network, access, queue, bounds } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
-  host.changes.subscribe(({ kind, machine }) => {
-    if (kind === 'machine_removed') streams.endAt(machine);
+  // Its slug may get another owner.
+  host.changes.subscribe(({ kind, machine: { slug } }) => {
+    if (kind === 'machine_removed') streams.end(({ machine }) => machine.slug === slug);
   });
   const usage = new Usage(host, store, credentials, bounds);
   const ownership = new Ownership(host, usage);
   const onKey = (key: Key) => {
     access.dropKey(key.id);
-    if (key.isRevoked) streams.endOf(key.id);
+    if (key.isRevoked) streams.end(({ asking }) => asking.caller?.key.id === key.id);
   };
   const known = { ...base, ownership, usage, onKey };
   const registry: Registry = network?.registry(known) ?? new LocalRegistry(known);

@@ -2,11 +2,13 @@
 //
 //   close:   not ready, answers close their connections ─► (notice) ─► streams end ─► no new connections ─► requests finish ─►
 //            counts, signed heads; other nodes hear of it ─► store closed
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, isIP, isIPv6 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type HostCheck, hostCheck } from '../api/host-names.js';
+import { type HostCheck, hostCheck, refuseHostLines } from '../api/host-names.js';
 import { isLoopback } from '../api/loopback.js';
 import { packageFile } from '../core/files/package-file.js';
 import { Failure } from '../core/schema/failure.js';
@@ -17,8 +19,8 @@ import type { Counting } from './counting/counting.js';
 import { startHeartbeat } from './heartbeat.js';
 import type { Host } from './host/host.js';
 import { defaultLimits, type Limits } from './limits.js';
-import { openMetricsPort } from './metrics-port.js';
 import { createNodeContext, type NodeContext, type NodeContextOptions } from './node-context.js';
+import { type Evicted, evict } from './operator-socket.js';
 import { routes } from './route-list.js';
 import { showMetrics } from './routes/node.js';
 import { createServer } from './server.js';
@@ -53,13 +55,6 @@ export interface NodeOptions extends NodeContextOptions {
   /** Further names to answer to, beside those of loopback. */
   readonly hostNames?: readonly string[];
   readonly log?: NodeLogOptions;
-}
-
-export interface Evicted {
-  readonly owner: string;
-  readonly keys: number;
-  readonly machines: number;
-  readonly contracts: number;
 }
 
 export interface RunningNode {
@@ -187,14 +182,14 @@ async function openPorts(
   { checkHost, connections, log }: Serving,
 ) {
   const { host, port = 0, metricsPort } = options;
-  const { registry, metrics, sockets } = context;
+  const { registry } = context;
   let door: Door | undefined;
   try {
     const url = await app.listen({ host, port });
     await registry.join(isLoopback(host) ? url : undefined);
     door = await options.door?.(context, host, log);
     const figures =
-      metricsPort === undefined ? undefined : await openMetricsPort(metrics, host, metricsPort, checkHost, sockets);
+      metricsPort === undefined ? undefined : await openMetricsPort(context, host, metricsPort, checkHost);
     return {
       url,
       metricsUrl: figures?.url ?? (showsMetrics(options) ? `${url}/metrics` : undefined),
@@ -211,27 +206,29 @@ async function openPorts(
   }
 }
 
-/**
- * Revokes an owner's keys, with sessions and streams, and deletes the owner's machines.
- * @param named the owner, or a key id or machine slug of theirs @throws Failure `owner_not_found`, `store_away`
- */
-async function evict(context: NodeContext, named: string): Promise<Evicted> {
-  const { host, credentials, ownership, registry } = context;
-  await registry.follow?.();
-  const owner = credentials.keyById(named)?.owner ?? host.machines.get(named)?.image.owner ?? named;
-  const keys = credentials.keysOf(owner, '', Number.MAX_SAFE_INTEGER).filter(({ isRevoked }) => !isRevoked);
-  const machines = [...ownership.machinesOf(owner)];
-  if (keys.length === 0 && machines.length === 0)
-    throw new Failure('owner_not_found', {
-      what: 'No owner was evicted.',
-      why: `"${named}" is no owner with keys or machines, no id of a key, and no slug of a machine.`,
-      fix: 'The log of the node names owners; GET /api/chain/state-machines lists public machines.',
-    });
-  // Counted before: the node may delete machines of an owner without keys meanwhile.
-  const contracts = machines.reduce((sum, machine) => sum + machine.contracts.length, 0);
-  await registry.changeKeys({ changed: keys.map((key) => ({ ...key, isRevoked: true })) });
-  for (const machine of machines) await registry.deleteMachine(machine);
-  return { owner, keys: keys.length, machines: machines.length, contracts };
+/** Nothing but GET /metrics. Rejects with the error of `listen`. */
+async function openMetricsPort({ metrics, sockets }: NodeContext, host: string, port: number, checkHost: HostCheck) {
+  const server = createHttpServer((request, response) => {
+    try {
+      refuseHostLines(request);
+      checkHost(request.headers.host);
+    } catch (error) {
+      response.writeHead(error instanceof Failure ? error.status : 500).end();
+      return;
+    }
+    if (!/^\/metrics(\?|$)/.test(request.url ?? '')) response.writeHead(404).end();
+    else void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
+  });
+  server.prependListener('connection', (socket) => sockets.admit(socket));
+  await once(server.listen({ host, port }), 'listening');
+  const { address, port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}/metrics`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }
 
 /** By default only nodes on loopback mint free keys. */

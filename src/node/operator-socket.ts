@@ -10,13 +10,11 @@ import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
 import { Failure } from '../core/schema/failure.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
-import type { Evicted } from './node.js';
+import type { NodeContext } from './node-context.js';
 import type { SqliteStore } from './store/sqlite.js';
 
 /** Longest path of a socket in bytes: 108 with its end on Linux, 104 on macOS. */
 const LONGEST_PATH = 103;
-
-type Evict = (named: string) => Promise<Evicted>;
 
 interface OperatorReply {
   readonly done?: number;
@@ -34,7 +32,7 @@ export async function openOperatorSocket(
   dir: string,
   stored: SqliteStore | undefined,
   log: Logger,
-  evict: Evict,
+  evict: (named: string) => Promise<Evicted>,
 ): Promise<{ close(): void } | undefined> {
   const path = socketIn(dir);
   removeLeftCopies(dir);
@@ -170,4 +168,34 @@ function responseOf(socketPath: string, path: string): Promise<IncomingMessage |
 
 function socketIn(dir: string): string {
   return join(dir, 'weir.sock');
+}
+
+export interface Evicted {
+  readonly owner: string;
+  readonly keys: number;
+  readonly machines: number;
+  readonly contracts: number;
+}
+
+/**
+ * Revokes an owner's keys, with sessions and streams, and deletes the owner's machines.
+ * @param named the owner, or a key id or machine slug of theirs @throws Failure `owner_not_found`, `store_away`
+ */
+export async function evict(context: NodeContext, named: string): Promise<Evicted> {
+  const { host, credentials, ownership, registry } = context;
+  await registry.follow?.();
+  const owner = credentials.keyById(named)?.owner ?? host.machines.get(named)?.image.owner ?? named;
+  const keys = credentials.keysOf(owner, '', Number.MAX_SAFE_INTEGER).filter(({ isRevoked }) => !isRevoked);
+  const machines = [...ownership.machinesOf(owner)];
+  if (keys.length === 0 && machines.length === 0)
+    throw new Failure('owner_not_found', {
+      what: 'No owner was evicted.',
+      why: `"${named}" is no owner with keys or machines, no id of a key, and no slug of a machine.`,
+      fix: 'The log of the node names owners; GET /api/chain/state-machines lists public machines.',
+    });
+  // Counted before: the node may delete machines of an owner without keys meanwhile.
+  const contracts = machines.reduce((sum, machine) => sum + machine.contracts.length, 0);
+  await registry.changeKeys({ changed: keys.map((key) => ({ ...key, isRevoked: true })) });
+  for (const machine of machines) await registry.deleteMachine(machine);
+  return { owner, keys: keys.length, machines: machines.length, contracts };
 }

@@ -17,7 +17,7 @@ import { Bug, Failure } from '../core/schema/failure.js';
 import { noteAdminAction } from './admin-log.js';
 import { asGate, asOriginForm } from './any-method.js';
 import type { Connections } from './connections.js';
-import { parseBody, refuseEncoded, textOf } from './json-body.js';
+import { parseBody, readWhole, refuseEncoded, textOf } from './json-body.js';
 import type { NodeContext } from './node-context.js';
 import { Pipelines } from './pipelines.js';
 import {
@@ -35,7 +35,6 @@ import { sourceOf } from './request-source.js';
 import { bodyLimitOf, changesState, type Route, type RouteRequest } from './route.js';
 import { setSessionCookie } from './session-cookie.js';
 import { compileValidator } from './validators.js';
-import { readWhole } from './whole-body.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

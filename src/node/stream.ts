@@ -185,13 +185,8 @@ export class Streams {
     });
   }
 
-  endOf(keyId: string): void {
-    for (const { asking, response } of this.#all()) if (asking.caller?.key.id === keyId) response.end();
-  }
-
-  /** Of a machine whose record is removed: its slug may get another owner. */
-  endAt({ slug }: Machine): void {
-    for (const { response } of this.#byMachine.get(slug) ?? []) response.end();
+  end(isMeant: (one: Pick<Reader, 'machine' | 'asking'>) => boolean): void {
+    for (const reader of this.#all()) if (isMeant(reader)) reader.response.end();
   }
 
   /** Behind a full disk all machines are read anew. Readers connect again, and go on behind their last row. */

@@ -8,7 +8,7 @@
 import { meantOr, nearest } from '../schema/did-you-mean.js';
 import { Failure, type Fault, MOST_FAULTS } from '../schema/failure.js';
 import type { Schema } from '../schema/json-schema.js';
-import { valueFaults } from '../schema/value-faults.js';
+import { isJsonObject, valueFaults } from '../schema/value-faults.js';
 import { DrawnMachine, Edge, Params, State } from './drawn-machine.js';
 import { unknownState } from './soundness.js';
 
@@ -56,7 +56,7 @@ interface Call {
 }
 
 export function isDrawn(input: unknown): input is Readonly<Record<string, unknown>> {
-  if (!isObject(input) || 'transitions' in input || !isObject(input['states'])) return false;
+  if (!isJsonObject(input) || 'transitions' in input || !isJsonObject(input['states'])) return false;
   return typeof input['initial'] === 'string';
 }
 
@@ -75,7 +75,7 @@ export function readDrawn(config: Readonly<Record<string, unknown>>): ReadDefini
   if (edges > MOST_EDGES) faults.add('/states', () => `has ${edges} transitions; the most is ${MOST_EDGES}`);
   faults.refuse();
   refuseOthers(config, DrawnMachine, '', faults);
-  for (const event of Object.keys(isObject(config['on']) ? config['on'] : {})) {
+  for (const event of Object.keys(isJsonObject(config['on']) ? config['on'] : {})) {
     if (event !== 'refused')
       faults.add(`/on/${event}`, () => 'belongs to a state: contracts have no transitions from everywhere');
   }
@@ -87,8 +87,8 @@ export function readDrawn(config: Readonly<Record<string, unknown>>): ReadDefini
   const read = withMoves(drawn.map((one) => transitionOf(one, faults)));
   if (!Object.hasOwn(states, String(config['initial'])))
     faults.add('/initial', () => unknownState(String(config['initial']), names));
-  const definition = (isObject(config['meta']) ? config['meta']['definition'] : undefined) ?? {};
-  if (!isObject(definition)) faults.add('/meta/definition', () => 'must be an object');
+  const definition = (isJsonObject(config['meta']) ? config['meta']['definition'] : undefined) ?? {};
+  if (!isJsonObject(definition)) faults.add('/meta/definition', () => 'must be an object');
   faults.refuse();
   return {
     definition: {
@@ -149,7 +149,7 @@ function transitionOf({ from, event, target, guard, actions, path }: Drawn, faul
     from,
     to: target,
     operator: fire['operator'] ?? 'KO42',
-    ...(isObject(fire['inputs']) && Object.keys(fire['inputs']).length > 0 ? { inputs: fire['inputs'] } : {}),
+    ...(isJsonObject(fire['inputs']) && Object.keys(fire['inputs']).length > 0 ? { inputs: fire['inputs'] } : {}),
     ...(fire['proof_required'] === undefined ? {} : { proof_required: fire['proof_required'] }),
     post_actions: emits,
   };
@@ -207,18 +207,18 @@ function transitionsOf(
   faults: Faults,
 ): Drawn[] {
   const path = `/states/${from}`;
-  if (!isObject(state)) {
+  if (!isJsonObject(state)) {
     faults.add(path, () => 'must be a state of a machine');
     return [];
   }
   refuseOthers(state, State, path, faults);
   const names = Object.keys(machine['states'] as object);
-  const on = isObject(state['on']) ? state['on'] : {};
+  const on = isJsonObject(state['on']) ? state['on'] : {};
   return Object.entries(on).flatMap(([event, given]) =>
     (Array.isArray(given) ? given : [given]).flatMap((one, index): Drawn[] => {
       const at = `${path}/on/${event}${Array.isArray(given) ? `/${index}` : ''}`;
       const edge = typeof one === 'string' ? { target: one } : one;
-      if (!isObject(edge)) {
+      if (!isJsonObject(edge)) {
         faults.add(at, () => 'must be a transition');
         return [];
       }
@@ -235,7 +235,7 @@ function transitionsOf(
 }
 
 function edgesIn(state: unknown): number {
-  const on = isObject(state) && isObject(state['on']) ? state['on'] : {};
+  const on = isJsonObject(state) && isJsonObject(state['on']) ? state['on'] : {};
   return Object.values(on).flat().length;
 }
 
@@ -246,8 +246,8 @@ function plainTarget(target: string, id: unknown): string {
 
 function callOf(given: unknown): Call {
   if (typeof given === 'string') return { type: given, params: {} };
-  const { type, params } = (isObject(given) ? given : {}) as { type?: unknown; params?: unknown };
-  return { type: String(type), params: isObject(params) ? params : {} };
+  const { type, params } = (isJsonObject(given) ? given : {}) as { type?: unknown; params?: unknown };
+  return { type: String(type), params: isJsonObject(params) ? params : {} };
 }
 
 /** With places and words of their own. */
@@ -262,30 +262,20 @@ function refuseOthers(
 ): void {
   for (const [field, value] of Object.entries(node)) {
     const known: Schema | undefined = Object.hasOwn(properties, field) ? properties[field] : undefined;
-    if (isEmpty(value)) continue;
-    if (known !== undefined && (known.const ?? value) === value) {
-      if (!checkedLater.has(field))
-        for (const { path: at, message } of valueFaults(known, value, `${path}/${field}`))
-          faults.add(at, () => message);
-      continue;
-    }
-    faults.add(`${path}/${field}`, () => {
-      if (known !== undefined) return `can only be ${JSON.stringify(known.const)}: a contract is in one of its states`;
-      const guess = nearest(field, Object.keys(properties));
-      const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
-      return `has no meaning in a contract, whose time comes as events${hint}`;
-    });
+    if (value === null || (Array.isArray(value) && value.length === 0)) continue;
+    if (known === undefined || (known.const ?? value) !== value)
+      faults.add(`${path}/${field}`, () => {
+        if (known !== undefined)
+          return `can only be ${JSON.stringify(known.const)}: a contract is in one of its states`;
+        const guess = nearest(field, Object.keys(properties));
+        const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
+        return `has no meaning in a contract, whose time comes as events${hint}`;
+      });
+    else if (!checkedLater.has(field))
+      for (const fault of valueFaults(known, value, `${path}/${field}`)) faults.add(fault.path, () => fault.message);
   }
 }
 
-function isEmpty(value: unknown): boolean {
-  return value === null || (Array.isArray(value) && value.length === 0);
-}
-
 function tagsOf(state: unknown): readonly unknown[] | undefined {
-  return isObject(state) && state['tags'] !== undefined ? [state['tags']].flat() : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(state) && state['tags'] !== undefined ? [state['tags']].flat() : undefined;
 }

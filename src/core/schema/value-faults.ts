@@ -33,7 +33,7 @@ function collect(schema: Schema, value: unknown, place: string, faults: Fault[])
     if (Array.isArray(value)) {
       if (schema.items !== undefined)
         for (const [index, one] of value.entries()) collect(schema.items, one, `${place}/${index}`, faults);
-    } else if (isObject(value)) collectFields(schema, value, place, faults);
+    } else if (isJsonObject(value)) collectFields(schema, value, place, faults);
   }
 }
 
@@ -44,7 +44,7 @@ function excessIn({ maxItems, maxLength, maxProperties }: Schema, value: unknown
     return `must not have more than ${maxLength} characters`;
   if (Array.isArray(value) && maxItems !== undefined && value.length > maxItems)
     return `must not have more than ${maxItems} items`;
-  if (isObject(value) && maxProperties !== undefined && hasMoreFields(value, maxProperties))
+  if (isJsonObject(value) && maxProperties !== undefined && hasMoreFields(value, maxProperties))
     return `must not have more than ${maxProperties} fields`;
   return undefined;
 }
@@ -96,7 +96,7 @@ function unionFaults(members: readonly Schema[], value: unknown, place: string):
     const types = [...new Set(members.flatMap(typesIn))].sort((a, b) => Number(a === 'null') - Number(b === 'null'));
     return [faultAt(place, `must be ${types.map(article).join(' or ')}`)];
   }
-  const [tag, ...others] = isObject(value) ? tagsOf(kin) : [];
+  const [tag, ...others] = isJsonObject(value) ? tagsOf(kin) : [];
   if (tag === undefined) return valueFaults(kin[0]!, value, place);
   const given = value as Record<string, unknown>;
   const other = others.find((name) => Object.hasOwn(given, name));
@@ -189,6 +189,6 @@ function typeOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
-function isObject(value: unknown): value is object {
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeOf(value) === 'object';
 }

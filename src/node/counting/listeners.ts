@@ -117,9 +117,7 @@ function nobodyListens(asked: readonly Contract[], event: string): Failure {
     fix:
       guess !== undefined
         ? `Did you mean "${guess}"?`
-        : event === REQUEST
-          ? 'Deploy a contract that listens to it, for example with POST /api/contracts/templates/rate-limiter/deploy.'
-          : 'Create a contract whose triggers name it: POST /api/chain/{slug}/contracts.',
+        : 'Deploy one that does: POST /api/contracts/templates/rate-limiter/deploy for requests, POST /api/chain/{slug}/contracts for others.',
   });
 }
 

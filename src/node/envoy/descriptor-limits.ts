@@ -78,13 +78,9 @@ export function untilReset(unit: Unit, nowMs: number): number {
 
 /** Names the contract after its path, in at most 64 characters, so that it is found again. */
 export function named(definition: ContractDefinition, path: string): ContractDefinition {
-  return { ...definition, name: nameOf(path) };
-}
-
-export function nameOf(path: string): string {
   const plain = path.replace(/[^A-Za-z0-9_-]/g, '_');
   const short = plain.length <= 64 ? plain : `${plain.slice(0, 51)}-${sha256Hex(path).slice(0, 12)}`;
-  return /^[A-Za-z]/.test(short) ? short : `l${short.slice(0, 63)}`;
+  return { ...definition, name: /^[A-Za-z]/.test(short) ? short : `l${short.slice(0, 63)}` };
 }
 
 export function idOf({ key, value }: Entry): string {

@@ -14,7 +14,6 @@ import {
   idOf,
   limitPerUnit,
   named,
-  nameOf,
   units,
 } from './descriptor-limits.js';
 
@@ -120,10 +119,9 @@ function readLevel(descriptors: readonly unknown[], level: DescriptorLevel, at: 
     const descriptor = given as Static<typeof Descriptor>;
     const { key, value, descriptors: nested = [] } = descriptor;
     const plain = `${at.path}.${key}${value === undefined ? '' : `_${value}`}`;
-    const path = at.names.has(nameOf(plain))
-      ? `${plain}.${sha256Hex(JSON.stringify([key, value])).slice(0, 12)}`
-      : plain;
-    at.names.add(nameOf(path));
+    const name = plain.replace(/\W/g, '_');
+    const path = at.names.has(name) ? `${plain}.${sha256Hex(JSON.stringify([key, value])).slice(0, 12)}` : plain;
+    at.names.add(name);
     const branch = branchAt(level, key, value);
     if (branch === undefined) {
       at.faults.push({ path: place, message: 'stands here twice: the same key with the same value' });

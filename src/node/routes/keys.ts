@@ -91,7 +91,7 @@ const listKeys = route(api.listKeys, common, {
 
 const rotateKey = route(api.rotateKey, common, {
   summary:
-    'Rotates a key: makes a new one with the same owner, scopes and machine; both are valid during the overlap. Rotated again in it, keys made of it before stay valid. Leaves a row.',
+    'Rotates a key: makes a new one with the same owner, scopes and machine; both are valid during the overlap, and all if it is rotated again. Leaves a row.',
   errors: ['key_not_found', 'limit_reached'],
   example: { body: { overlap_seconds: 3_600 } },
   async handle(context, { params, body, caller }, reply) {

@@ -20,11 +20,11 @@ const createMachine = route(api.createMachine, forAccounts, {
     memory.refuse('No machine was created.');
     const { slug, is_public = false, display_name = slug } = body;
     if (host.failure !== undefined) throw host.failure;
-    if (isReserved(slug)) throw reserved(slug);
+    if (isReserved(slug)) throw noSlug(slug, 'The name is a part of this API, or kept by the node.');
     const { owner, key } = caller;
     const former = host.machines.get(slug);
     if (former?.deletedMs !== undefined && (former.image.isPublic || former.image.owner === owner))
-      throw keptSlug(slug, readableUntil(former, limits));
+      throw noSlug(slug, `One was deleted, and its record can be read until ${readableUntil(former, limits)}.`);
     bounds.take('newMachines', { caller, ip });
     const machine = await registry.createMachine({
       ...{ slug, owner, isPublic: is_public, displayName: display_name, by: key.id },
@@ -102,20 +102,8 @@ function readableUntil({ deletedMs = 0 }: Machine, { retentionMs }: Limits): str
   return new Date(deletedMs + retentionMs).toISOString();
 }
 
-function keptSlug(slug: string, until: string): Failure {
-  return new Failure('slug_taken', {
-    what: `No machine can be called "${slug}" before ${until}.`,
-    why: 'A machine of that name was deleted, and its record can be read until then.',
-    fix: 'Choose another slug.',
-  });
-}
-
-function reserved(slug: string): Failure {
-  return new Failure('slug_taken', {
-    what: `No machine can be called "${slug}".`,
-    why: 'The name is a part of this API, or kept by the node.',
-    fix: 'Choose another slug.',
-  });
+function noSlug(slug: string, why: string): Failure {
+  return new Failure('slug_taken', { what: `No machine can be called "${slug}".`, why, fix: 'Choose another slug.' });
 }
 
 const listActive = route(api.listActive, forComputation, {
