@@ -94,9 +94,8 @@ function adviceWords({ retry_after: advice = 'ignore' }: RetrySpec): string {
   const { policy, limit, above, zero, slack, missing } = typeof advice === 'string' ? { policy: advice } : advice;
   const slackWords = policy === 'clamp' ? `, at most ${slack ?? '5s'} more than its own` : '';
   const limitWords = limit === undefined ? '' : `, ${longerAdvice[above ?? 'cap']} ${limit}`;
-  const zeroWords = zero === 'backoff' ? ' above 0' : '';
   const missingWords = missing === 'stop' ? '; gives up if nothing is announced' : '';
-  return `${adviceTaken[policy]}${zeroWords}${slackWords}${limitWords}${missingWords}`;
+  return `${adviceTaken[policy]}${zero === 'backoff' ? ' above 0' : ''}${slackWords}${limitWords}${missingWords}`;
 }
 
 const SHARES = [0.1, 0.3, 0.5, 1];

@@ -1,5 +1,5 @@
 // A rule ready to run, with its largest burst, its memory in time, and the size of its state.
-
+import { firstIndex } from '../math/first-index.js';
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
 import { limitsFlight, type RuleDefinition, stateCellsOf, uncheckedRule } from './rule/rule-definition.js';
 
@@ -36,13 +36,7 @@ function spanOf(rule: Rule, holdMs: number): number {
     if (rule.admit(state, LATER_MS, 1, holdMs) === LIMITED) break;
   }
   const isDone = (afterMs: number) => rule.nextChange(state, LATER_MS + afterMs) === NEVER;
-  if (isDone(0)) return 0;
-  let [low, high] = [0, 1];
-  while (high < LONGEST_MS && !isDone(high)) [low, high] = [high, 2 * high];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (isDone(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
+  let enough = 1;
+  while (enough < LONGEST_MS && !isDone(enough)) enough *= 2;
+  return firstIndex(enough, isDone);
 }

@@ -2,7 +2,7 @@
 //
 //   rate   number [noun] (per (time | unit) | nothing)           130/s    5r/s    300 requests per min    100 in 60s    5
 //          number ("rps" | "qpm" | "tph" | …)                    5 rps
-//   per    "/" | "per" | "in" | "within" | "every" | "each", also before "a" | "an" | "one"; "a" | "an"
+//   per    "/" | "per" | "in" | "within" | "every" | "each", also before "a" | "an" | "one" and a unit; "a" | "an"
 //   noun   request | req | r | query | q | call | hit | time | token | byte | unit, and their plurals
 //   time   number [unit]  or  (number unit)+                     90s      2m         1h30m      60 cycles          60
 //   unit   ms | s | m | min | h | d | w | cycle       and their long forms, singular or plural
@@ -158,7 +158,7 @@ const MAX_UNDER = 1n << 52n;
 
 const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d{1,3}(?![\\d.]))?';
 const NOUN = 'requests?|reqs?|r|quer(?:y|ies)|q|calls?|hits?|times|tokens?|bytes?|units?';
-const PER = '(?:/|(?:(?:in|per|within|every|each)(?:\\s+an?|\\s+one)?|an?)(?![a-z]))';
+const PER = '(?:/|(?:(?:in|per|within|every|each)(?:\\s+(?:an?|one)(?=\\s+\\p{L}))?|an?)(?![a-z]))';
 const RATE = new RegExp(`^(${NUMBER})\\s*(?:(${NOUN})\\s*)?${PER}\\s*(\\S.*)$`, 'iu');
 const SHORT_RATE = new RegExp(`^(${NUMBER})\\s*([rqt])p([smhd])$`, 'iu');
 const ALONE = new RegExp(`^${NUMBER}$`, 'iu');

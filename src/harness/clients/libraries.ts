@@ -9,22 +9,16 @@ export interface ClientLibrary {
   readonly client: RetrySpec;
 }
 
-const awsQuota: RetrySpec['retry_quota'] = {
-  capacity: 500,
-  cost: { limited: 5, failed: 14, lost: 14, timeout: 14 },
-  refund: { first: 1, retried: 'cost' },
-};
-
-const awsThrottled: RetrySpec['backoff_after'] = {
-  limited: { policy: 'geometric', base: '1s', cap: '20s', shorten_by: 1 },
-};
-
 const aws = (base: string, max_attempts: number): RetrySpec => ({
   max_attempts,
   backoff: { policy: 'geometric', base, cap: '20s', shorten_by: 1 },
-  backoff_after: awsThrottled,
+  backoff_after: { limited: { policy: 'geometric', base: '1s', cap: '20s', shorten_by: 1 } },
   retry_after: 'clamp',
-  retry_quota: awsQuota,
+  retry_quota: {
+    capacity: 500,
+    cost: { limited: 5, failed: 14, lost: 14, timeout: 14 },
+    refund: { first: 1, retried: 'cost' },
+  },
 });
 
 /** Libraries that ask whether there is a wait take 0 as none. */
@@ -92,11 +86,7 @@ export const clientLibraries = {
   linkerd: {
     library: 'Linkerd with a service profile; Finagle',
     held: 'linkerd.io: configuring retries, retryBudget of ratio 0.2, 10 a second, ttl 10s',
-    client: {
-      max_attempts: 100,
-      retries_on: ['failed'],
-      retry_budget: { share: 0.2, floor: '10/s', over: '10s' },
-    },
+    client: { max_attempts: 100, retries_on: ['failed'], retry_budget: { share: 0.2, floor: '10/s', over: '10s' } },
   },
   'gateway-api': {
     library: 'Kubernetes Gateway API, retry budgets of GEP-3388',

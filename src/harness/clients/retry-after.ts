@@ -12,7 +12,7 @@ export interface RetryAfterPlan {
   readonly limitMs: number;
   readonly above: 'cap' | 'ignore' | 'stop';
   /** What is done with a t of 0 by `obey`. */
-  readonly zero: 'obey' | 'backoff';
+  readonly zero?: 'obey' | 'backoff' | undefined;
   readonly slackMs: number;
   readonly missing: 'backoff' | 'stop';
 }

@@ -121,7 +121,7 @@ export class RetryReader {
       policy,
       limitMs: limit === undefined ? Number.POSITIVE_INFINITY : this.ms(limit, '/retry_after/limit'),
       above: above ?? 'cap',
-      zero: zero ?? 'obey',
+      zero,
       slackMs: this.ms(slack ?? '5s', '/retry_after/slack'),
       missing: missing ?? 'backoff',
     };

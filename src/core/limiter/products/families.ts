@@ -2,7 +2,8 @@
 // burst of L. Products are configured in their own words.
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import type { RuleDefinition } from '../rule/rule-definition.js';
+import type { Primitive, RuleDefinition } from '../rule/rule-definition.js';
+import { rule, windowed } from './product.js';
 import { definitionOf, products } from './products.js';
 
 interface FamilyWindow {
@@ -11,48 +12,28 @@ interface FamilyWindow {
   readonly cycleMs: number;
 }
 
-const paced =
-  (like: string) =>
+const over =
+  (fitted: (limit: number, windowMs: number) => RuleDefinition) =>
   ({ limit, within, cycleMs }: FamilyWindow) =>
-    definitionOf({ like, ...products[like]!.paced!(limit, `${within * cycleMs}ms`) }, cycleMs);
+    fitted(limit, within * cycleMs);
+
+const plain = (primitive: Primitive, params: object) => rule(primitive, params, undefined, 0);
+
+const paced = (like: string) =>
+  over((limit, windowMs) => definitionOf({ like, ...products[like]!.paced!(limit, `${windowMs}ms`) }, 1));
 
 export const families = {
-  weir: ({ limit, within, cycleMs }) => ({
-    primitive: 'rolling_count',
-    params: { threshold: limit, within, cycle_ms: cycleMs },
-  }),
-  fixed: ({ limit, within, cycleMs }) => ({
-    primitive: 'fixed_window',
-    params: { limit, window_ms: within * cycleMs, align: 'epoch', count_refused: true },
-  }),
-  'fixed-first': ({ limit, within, cycleMs }) => ({
-    primitive: 'fixed_window',
-    params: { limit, window_ms: within * cycleMs, align: 'first', count_refused: true },
-  }),
-  'sliding-log': ({ limit, within, cycleMs }) => ({
-    primitive: 'sliding_log',
-    params: { limit, window_ms: within * cycleMs },
-  }),
-  'sliding-counter': ({ limit, within, cycleMs }) => ({
-    primitive: 'sliding_counter',
-    params: { limit, window_ms: within * cycleMs, align: 'epoch' },
-  }),
-  gcra: ({ limit, within, cycleMs }) => {
-    const T_ms = (within * cycleMs) / limit;
-    return { primitive: 'gcra', params: { T_ms, tau_ms: (limit - 1) * T_ms } };
-  },
-  'token-bucket': ({ limit, within, cycleMs }) => ({
-    primitive: 'token_bucket',
-    params: { rate: limit, per_ms: within * cycleMs, capacity: limit },
-  }),
+  weir: ({ limit, within, cycleMs }) => plain('rolling_count', { threshold: limit, within, cycle_ms: cycleMs }),
+  fixed: over((limit, ms) => plain('fixed_window', windowed(limit, ms, { align: 'epoch' }))),
+  'fixed-first': over((limit, ms) => plain('fixed_window', windowed(limit, ms))),
+  'sliding-log': over((limit, window_ms) => plain('sliding_log', { limit, window_ms })),
+  'sliding-counter': over((limit, window_ms) => plain('sliding_counter', { limit, window_ms, align: 'epoch' })),
+  gcra: over((limit, ms) => plain('gcra', { T_ms: ms / limit, tau_ms: (limit - 1) * (ms / limit) })),
+  'token-bucket': over((rate, per_ms) => plain('token_bucket', { rate, per_ms, capacity: rate })),
   // Thousandths of a request per second, truncated: up to 0.001 r/s slower than the others.
-  nginx: ({ limit, within, cycleMs }) => ({
-    primitive: 'nginx_limit_req',
-    params: {
-      rate_1000: Math.max(1, Math.floor((1_000_000 * limit) / (within * cycleMs))),
-      burst: limit - 1,
-      nodelay: true,
-    },
+  nginx: over((limit, ms) => {
+    const rate_1000 = Math.max(1, Math.floor((1_000_000 * limit) / ms));
+    return plain('nginx_limit_req', { rate_1000, burst: limit - 1, nodelay: true });
   }),
   haproxy: paced('haproxy-http-req-rate'),
   envoy: paced('envoy-local'),

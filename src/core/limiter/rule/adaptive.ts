@@ -17,7 +17,7 @@ import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { endsAfter } from './concurrency.js';
 import { length, places } from './fields.js';
-import { LIMITED, NEVER, type Rule } from './rule.js';
+import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
 
 export const AdaptiveParams = exact({
   algorithm: Type.Enum(['aimd', 'vegas', 'gradient2'], { description: 'How the limit moves.' }),
@@ -109,15 +109,14 @@ export function adaptive(params: Params): Rule<State> {
     state.ends.splice(0, done);
     state.rtts.splice(0, done);
   };
-  const copied = (state: State): State => ({ ...state, ends: [...state.ends], rtts: [...state.rtts] });
   const roomOf = (state: State) => Math.max(0, Math.floor(state.limit) - state.ends.length);
   const roomAt = (state: State, t: number) => {
-    const then = copied(state);
+    const then = copyOf(state);
     advance(then, t);
     return roomOf(then);
   };
   const timeOf = (state: State, t: number, wanted: (room: number) => boolean) => {
-    const then = copied(state);
+    const then = copyOf(state);
     advance(then, t);
     while (then.ends.length > 0 && then.ends[0]! < NEVER) {
       const at = then.ends[0]!;

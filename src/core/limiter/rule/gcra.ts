@@ -23,9 +23,13 @@ export interface Turns {
   turns: number;
 }
 
+export function aheadOf({ fromMs, turns }: Turns, T: number, t: number): number {
+  return Math.max(fromMs - t + turns * T, 0);
+}
+
 export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<Turns> {
   const most = Math.floor((tau + T + GRAIN_MS) / T);
-  const ahead = ({ fromMs, turns }: Turns, t: number) => Math.max(fromMs - t + turns * T, 0);
+  const ahead = (state: Turns, t: number) => aheadOf(state, T, t);
   const excess = (state: Turns, t: number, n: number) => ahead(state, t) + n * T - (tau + T);
   const roomAt = (state: Turns, t: number) => Math.floor((tau + T + GRAIN_MS - ahead(state, t)) / T);
   const charge = (state: Turns, t: number, n: number) => {

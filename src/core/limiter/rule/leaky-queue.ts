@@ -12,8 +12,8 @@ import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { count, length, wait } from './fields.js';
-import type { Turns } from './gcra.js';
-import { GRAIN_MS, LIMITED, NEVER, type Rule } from './rule.js';
+import { aheadOf, gcra, type Turns } from './gcra.js';
+import { LIMITED, NEVER, type Rule } from './rule.js';
 
 const spacing = length('Time between two starts, in ms.');
 
@@ -30,37 +30,17 @@ export const UberSlackParams = exact({
   'slack?': count('How many starts that were not used are kept. Default: 10.', 0),
 });
 
+/** A meter that admits as early as a request may wait, and holds it so long. */
 export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Turns> {
   const { spacing_ms: T, max_queue: most, registered = 0, max_wait_ms = NEVER } = params;
   const longest = Math.min(max_wait_ms, most === undefined ? NEVER : (most + registered) * T);
-  const ahead = ({ fromMs, turns }: Turns, t: number) => Math.max(0, fromMs - t + turns * T);
-  const delayOf = (state: Turns, t: number, n: number) => ahead(state, t) + (n - 1) * T;
-  const roomAt = (state: Turns, t: number) => {
-    const room = Math.floor((longest + GRAIN_MS - delayOf(state, t, 1)) / T) + 1;
-    return Math.max(0, room);
-  };
+  const { charge: _, ...meter } = gcra({ T_ms: T, tau_ms: longest });
   return {
-    fresh: () => ({ fromMs: 0, turns: 0 }),
-    admit(state, t, n) {
-      const delay = delayOf(state, t, n);
-      if (delay > longest + GRAIN_MS) return LIMITED;
-      if (ahead(state, t) === 0) {
-        state.fromMs = t;
-        state.turns = 0;
-      }
-      state.turns += n;
-      return delay;
+    ...meter,
+    admit(state, t, n, holdMs) {
+      const delay = aheadOf(state, T, t) + (n - 1) * T;
+      return meter.admit(state, t, n, holdMs) === LIMITED ? LIMITED : delay;
     },
-    nextAdmission(state, t, n) {
-      if ((n - 1) * T > longest + GRAIN_MS) return NEVER;
-      return t + Math.max(0, delayOf(state, t, n) - longest);
-    },
-    nextChange(state, t) {
-      if (longest === NEVER || ahead(state, t) === 0) return NEVER;
-      return t + Math.max(GRAIN_MS, delayOf(state, t, roomAt(state, t) + 1) - longest);
-    },
-    remaining: roomAt,
-    forgettable: (state, t) => ahead(state, t) === 0,
   };
 }
 

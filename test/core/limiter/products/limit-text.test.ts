@@ -313,7 +313,7 @@ describe('any text', () => {
         const changed = parts.join(' ');
         if (refusal(changed) !== 'understood') return;
         // They say nothing else: "requests", a plus sign, and no time more.
-        const saysNothing = /requests?|^(r|reqs?|calls?|hits?)$|\+|^0+\s*\p{L}+$/iu;
+        const saysNothing = /requests?|^(r|reqs?|q|quer(?:y|ies)|calls?|hits?|times)$|\+|^0+\s*\p{L}+$/iu;
         expect(isSame(changed, limiter) && !saysNothing.test(added.trim())).toBe(false);
       }),
       { numRuns: tries(5000) },
