@@ -152,8 +152,7 @@ describe.each([
   const odd = `server_name .a.example www.* ~^x{2}[.]; location "/it's a" { limit_req zone=a; } location ~ '^/v\\d{1,2}/"(a|b)$' { limit_req zone=a; }`;
   it.runIf(isInstalled(as)).each([
     ['a.yaml', ingress],
-    ['odd.conf', `${zone} server { ${odd} }`],
-    ['all.conf', `${zone} server { location / { limit_req zone=a; } }`],
+    ['odd.conf', `${zone} server { ${odd} } server { location / { limit_req zone=a; } }`],
   ])('the program takes what `weir diff --as` writes for it, without a warning: %s', async (name, old) => {
     const { text } = await moveTo(as, limitersIn(old, name), 1, async () => undefined);
     const file = join(temporaryFolder(), 'written.conf');
