@@ -5,7 +5,7 @@ import { column, type RunColumn, rowName, runTable } from '../../report/run-tabl
 import { capital, counted, duration, number, percent } from '../../report/words.js';
 import { changeBlocks, changeWords, moveBlocks, replicaSentence } from './change-blocks.js';
 import type { ChangeCounts, LimitChange, RetryCost } from './diff-answer.js';
-import type { FoundLimiter, GatewayLimits } from './found.js';
+import type { FoundLimiter, GatewayLimits, Written } from './found.js';
 import { titleOf } from './limit-changes.js';
 import type { LimitDiff } from './limit-diff.js';
 import type { LimitMove } from './limit-move.js';
@@ -332,6 +332,8 @@ export function annotations({ changes, traffic, below, old, new: fresh }: Limits
     return { at: `${file}:${line}`, command: annotation(isOver ? 'error' : 'warning', file, line, words) };
   });
   const said = new Set(refusals.map(({ at }) => at));
+  const unread = fresh.unread.filter((one) => !old.unread.some(({ text }) => text === one.text));
+  const isNew = (one: Written) => unread.some(({ file, line }) => file === one.file && line === one.line);
   return [
     ...refusals.map(({ command }) => command),
     ...changes
@@ -339,11 +341,7 @@ export function annotations({ changes, traffic, below, old, new: fresh }: Limits
       .map((one) => annotation('notice', one.file, one.line, `${one.name}: ${changeWords(one)}`)),
     ...fresh.notUnderstood
       .filter(
-        ({ file, line, what }) =>
-          !old.notUnderstood.some((one) => one.file === file && one.what === what) ||
-          fresh.unread.some(
-            (one) => one.file === file && one.line === line && !old.unread.some(({ text }) => text === one.text),
-          ),
+        (one) => !old.notUnderstood.some(({ file, what }) => file === one.file && what === one.what) || isNew(one),
       )
       .map(({ file, line, what }) => annotation('notice', file, line, what)),
   ];

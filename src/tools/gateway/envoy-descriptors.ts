@@ -11,21 +11,7 @@ import { literal } from './expression.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
 import { headerText, keyOfAll, type LimitKey } from './limit-key.js';
-import {
-  ALWAYS,
-  allHold,
-  equalTo,
-  fieldText,
-  isAlways,
-  not,
-  passes,
-  type RequestCondition,
-  type RequestField,
-  type RequestText,
-  starred,
-  tested,
-  type ValueTest,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 export const isDomain = (root: TreeEntry) =>
   textAt(root, 'domain') !== undefined && at(root, 'descriptors') !== undefined;
@@ -42,17 +28,17 @@ function entrySent(action: TreeEntry): string {
 }
 
 /** The text of a request that an action without a value sends. */
-function textSent(action: TreeEntry): RequestText {
+function textSent(action: TreeEntry): ask.RequestText {
   const [kind = '', given] = [...action.fields][0] ?? [];
-  return /^remote_?[aA]ddress$/.test(kind) ? fieldText('client') : headerText(textAt(given, 'header_name') ?? '');
+  return /^remote_?[aA]ddress$/.test(kind) ? ask.fieldText('client') : headerText(textAt(given, 'header_name') ?? '');
 }
 
 /** What a descriptor that is sent leads to. */
 interface Reached {
   readonly entry: TreeEntry;
   readonly trail: readonly Part[];
-  readonly parts: readonly (RequestField | undefined)[];
-  readonly when: RequestCondition;
+  readonly parts: readonly (ask.RequestField | undefined)[];
+  readonly when: ask.RequestCondition;
 }
 
 /** A limit belongs to the path of keys and values that leads to it. */
@@ -78,11 +64,11 @@ export class Domains {
     const named = this.#roots.filter((one) => textAt(one, 'domain') === domain);
     return limits.flatMap((limit) => {
       if (named.length > 0) this.found.read.add(limit.file);
-      const { paths, when = ALWAYS } = reachSent(limit);
+      const { paths, when = ask.ALWAYS } = reachSent(limit);
       const level = named.flatMap((root) => listAt(root, 'descriptors'));
       return this.#follow(level, listAt(limit, 'actions'), { trail: [], parts: [], when }).flatMap((one) => {
         const key = keyOfAll(keyOfEntries(one.trail).text, one.parts);
-        const place = { reach: 'known', key, hosts, paths, ...(!isAlways(one.when) && { when: one.when }) } as const;
+        const place = { reach: 'known', key, hosts, paths, when: one.when } as const;
         return this.#limiter(one.entry, one.trail, place);
       });
     });
@@ -101,7 +87,7 @@ export class Domains {
         entry,
         trail: [...above.trail, partOf(entry)],
         parts: [...above.parts, ...parts],
-        when: allHold(above.when, when),
+        when: ask.allHold(above.when, when),
       };
       return rest.length === 0 ? [here] : this.#follow(listAt(entry, 'descriptors'), rest, here);
     });
@@ -111,7 +97,7 @@ export class Domains {
   #choices(
     entries: readonly TreeEntry[],
     value: string | undefined,
-    text: RequestText,
+    text: ask.RequestText,
     key: string,
   ): readonly Omit<Reached, 'trail'>[] {
     const ofValue = (one: TreeEntry) => textAt(one, 'value') ?? '';
@@ -120,8 +106,8 @@ export class Domains {
     const patterns = others.filter((one) => partOf(one).isPattern);
     const all = [...others.filter((one) => !patterns.includes(one)), ...patterns];
     if (value !== undefined) {
-      const entry = all.find((one) => ofValue(one) === value || passes(testOfValue(ofValue(one)), value)) ?? open;
-      return entry === undefined ? [] : [{ entry, parts: [], when: ALWAYS }];
+      const entry = all.find((one) => ofValue(one) === value || ask.passes(testOfValue(ofValue(one)), value)) ?? open;
+      return entry === undefined ? [] : [{ entry, parts: [], when: ask.ALWAYS }];
     }
     const part = text.kind === 'field' ? text.field : undefined;
     if (part === undefined)
@@ -130,17 +116,17 @@ export class Domains {
         const rest = open === undefined ? 'they have none' : 'they count as the others';
         this.found.refuse(one, `requests with ${key}=${ofValue(one)} have limits of their own; here ${rest}`);
       }
-    const before: RequestCondition[] = [];
+    const before: ask.RequestCondition[] = [];
     const chosen = (part === undefined ? [] : all).map((entry) => {
-      const held = tested(text, testOfValue(ofValue(entry)));
+      const held = ask.tested(text, testOfValue(ofValue(entry)));
       const { isPattern, isOpen } = partOf(entry);
-      const when = isPattern ? allHold(held, ...before.map(not)) : held;
+      const when = isPattern ? ask.allHold(held, ...before.map(ask.not)) : held;
       before.push(held);
       return { entry, parts: isOpen ? [part] : [], when };
     });
     return [
       ...chosen,
-      ...(open === undefined ? [] : [{ entry: open, parts: [part], when: allHold(...before.map(not)) }]),
+      ...(open === undefined ? [] : [{ entry: open, parts: [part], when: ask.allHold(...before.map(ask.not)) }]),
     ];
   }
 
@@ -217,7 +203,7 @@ function partOf(entry: TreeEntry): Part {
   return { name: textAt(entry, 'key') ?? '', value, isPattern, isOpen };
 }
 
-const testOfValue = (value: string) => (value.includes('*') ? starred(value) : equalTo(value));
+const testOfValue = (value: string) => (value.includes('*') ? ask.starred(value) : ask.equalTo(value));
 
 function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
   const unit = (textAt(given, 'unit') ?? '').toLowerCase();
@@ -227,7 +213,7 @@ function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
   return found.refuse(given, 'the rate_limit has no number of requests or no unit');
 }
 
-const parts: Readonly<Record<string, RequestField>> = {
+const parts: Readonly<Record<string, ask.RequestField>> = {
   remote_address: 'client',
   masked_remote_address: 'client',
   path: 'path',
@@ -262,7 +248,7 @@ export function reachSent(
   const asked = listAt(limit, 'actions').map((action, i): Pick<Reach, 'paths' | 'when'> => {
     const [kind = '', given] = [...action.fields][0] ?? [];
     const value = entrySent(action).includes('=') ? undefined : values[i];
-    if (value !== undefined) return { paths: [], when: tested(textSent(action), equalTo(value)) };
+    if (value !== undefined) return { paths: [], when: ask.tested(textSent(action), ask.equalTo(value)) };
     if (!/_?[mM]atch$/.test(kind)) return { paths: [] };
     const headers = listAt(given, 'headers');
     const [header] = headers;
@@ -272,14 +258,13 @@ export function reachSent(
       isOfPath && !isGiven(at(header, 'invert_match')) ? pathsOf(at(header, 'string_match') ?? header!) : [];
     if (paths.length > 0) return { paths };
     const held = envoyCondition(given);
-    return { paths: [], when: isExpected ? held : not(held) };
+    return { paths: [], when: isExpected ? held : ask.not(held) };
   });
-  const when = allHold(...asked.flatMap((one) => one.when ?? []));
-  return { paths: asked.flatMap(({ paths }) => paths), ...(!isAlways(when) && { when }) };
+  return { paths: asked.flatMap(({ paths }) => paths), when: ask.allHold(...asked.flatMap((one) => one.when ?? [])) };
 }
 
 /** Of a route or header match: `prefix`, `path_separated_prefix`, `path` or `exact`, `safe_regex`. */
-export function pathsOf(match: TreeEntry): ValueTest[] {
+export function pathsOf(match: TreeEntry): ask.ValueTest[] {
   const ignoresCase = textAt(match, 'case_sensitive') === 'false' || textAt(match, 'ignore_case') === 'true';
   const [prefix, separated, exact, regex] = [
     textAt(match, 'prefix') ?? textAt(match, 'prefix_match'),
@@ -290,7 +275,7 @@ export function pathsOf(match: TreeEntry): ValueTest[] {
   if (separated !== undefined) return [{ is: 'matching', value: `^${literal(separated)}(?:/|$)`, ignoresCase }];
   if (prefix !== undefined)
     return prefix === '/' ? [] : [{ is: 'prefix', value: prefix, ...(ignoresCase && { ignoresCase }) }];
-  if (exact !== undefined) return [equalTo(exact, ignoresCase)];
+  if (exact !== undefined) return [ask.equalTo(exact, ignoresCase)];
   return regex === undefined ? [] : [{ is: 'matching', value: `^(?:${regex})$` }];
 }
 

@@ -51,7 +51,7 @@ function readPolicy(
       const place = {
         name,
         key,
-        ...(!ask.isAlways(when) && { when }),
+        when,
         limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : bucket,
         isDryRun: textAt(rule, 'shadowMode') === 'true',
       };

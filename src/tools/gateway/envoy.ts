@@ -21,7 +21,7 @@ import type { FoundLimiter, FoundLimits, Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
 import { readTrafficPolicies } from './kgateway.js';
 import { everyone, type LimitKey, unknownKey } from './limit-key.js';
-import { allHold, isAlways } from './request-condition.js';
+import { allHold } from './request-condition.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
   const domains = new Domains(roots, found);
@@ -200,11 +200,10 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
   const table = hosts.flatMap(({ host, names }) =>
     listAt(host, 'routes').map((route) => {
       const match = at(route, 'match');
-      const asked = envoyCondition(match);
       const reach = {
         hosts: names.includes('*') ? [] : names,
         paths: match === undefined ? [] : pathsOf(match),
-        ...(!isAlways(asked) && { when: asked }),
+        when: envoyCondition(match),
       };
       const within = (title: string) => [context.where, title].filter((one) => one !== '').join(', ');
       const levels = [
@@ -301,7 +300,7 @@ function readLocal(
       where,
       hosts,
       paths: own.paths.length > 0 ? own.paths : paths,
-      ...(!isAlways(asked) && { when: asked }),
+      when: asked,
       reach: isSent ? 'known' : 'unknown',
       key,
       limit,

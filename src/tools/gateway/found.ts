@@ -148,6 +148,7 @@ export class FoundLimits {
       instances: SHARED.test(found.limit?.like ?? '') ? 1 : this.replicas,
       counter: `${file} ${where} ${name} ${this.limiters.length}`,
       ...found,
+      when: found.when && ask.isAlways(found.when) ? undefined : found.when,
       paths: orAll(found.paths ?? []),
     };
     this.limiters.push(limiter);
@@ -201,7 +202,8 @@ export class FoundLimits {
   }
 
   unused({ file, line }: Written, unused: Omit<NotApplied, 'file' | 'line'>): undefined {
-    this.notApplied.push({ file, line, ...unused });
+    if (!this.notApplied.some((one) => one.file === file && one.line === line && one.what === unused.what))
+      this.notApplied.push({ file, line, ...unused });
   }
 }
 

@@ -51,7 +51,12 @@ export function readHaproxy(sources: readonly Source[], found: FoundLimits): voi
   const sections = withDefaults(sources.flatMap(sectionsOf));
   const tables = sections.flatMap((section) => tablesOf(section));
   const used = new Set<string>();
-  for (const section of sections) new SectionReader(section, sections, tables, used, found).read();
+  // Lines of defaults are read in the first section that has them.
+  const seen = new Set<ConfigLine>();
+  for (const section of sections.filter(({ kind }) => kind !== 'global')) {
+    const lines = section.lines.filter((line) => !seen.has(line) && seen.add(line));
+    new SectionReader(section, sections, tables, used, found).read(lines);
+  }
   for (const table of tables) {
     const limits = [...table.store.keys()].filter((counter) => COUNTERS.includes(counter));
     if (used.has(table.name) || limits.length === 0) continue;
@@ -81,10 +86,8 @@ class SectionReader {
     this.#conditions = new SectionConditions(section);
   }
 
-  read(): void {
-    // Lines of defaults are read in the first section that has them.
-    const own = this.section.lines.filter((line) => this.#sectionsWith(line)[0] === this.section);
-    for (const line of this.section.kind === 'global' ? [] : own) {
+  read(lines: readonly ConfigLine[]): void {
+    for (const line of lines) {
       const [, variable, counter] = VARIABLE.exec(line.text) ?? [];
       if (variable !== undefined) {
         const table = this.#tableNamed(/table_\w+\(([^)]+)\)/.exec(line.text)?.[1]);

@@ -123,8 +123,7 @@ function reachOf(route: TreeEntry, isOld: boolean): Reach {
     const expression = isOld && /[^\w.~/%-]/.test(path) ? path : /^~(.*)/s.exec(path)?.[1];
     return expression === undefined ? { is: 'prefix', value: path } : { is: 'matching', value: `^(?:${expression})` };
   });
-  const when = kongCondition(route);
-  return { hosts: textsAt(route, 'hosts'), paths, ...(!ask.isAlways(when) && { when }) };
+  return { hosts: textsAt(route, 'hosts'), paths, when: kongCondition(route) };
 }
 
 /** An object applies if an annotation or a filter names it or a label makes it global; a plugin of a route replaces a global one of its kind. */
@@ -300,18 +299,10 @@ function keyOf(config: TreeEntry | undefined, hasConsumers: boolean, isOfSeveral
   if (by === 'service' && !isOfSeveral) return everyone;
   // Requests without it are counted by their address.
   const [name = '', path = ''] = [textAt(config, 'header_name'), textAt(config, 'path')];
-  const otherwise = ask.fieldText('client');
+  const orClient = (what: string, when: ask.RequestCondition, text: ask.RequestText) =>
+    keyOfText(`${what}, else client address`, ask.choiceText([{ when, text }], ask.fieldText('client')));
   const header = headerText(name);
+  if (by === 'header') return orClient(`header ${name}`, ask.isThere(header), header);
   const isPath = ask.tested(ask.fieldText('path'), ask.equalTo(path));
-  if (by === 'header')
-    return keyOfText(
-      `header ${name}, else client address`,
-      ask.choice([{ when: ask.isThere(header), text: header }], otherwise),
-    );
-  if (by === 'path')
-    return keyOfText(
-      `path ${path}, else client address`,
-      ask.choice([{ when: isPath, text: ask.literalText(path) }], otherwise),
-    );
-  return unknownKey(by);
+  return by === 'path' ? orClient(`path ${path}`, isPath, ask.literalText(path)) : unknownKey(by);
 }

@@ -53,8 +53,11 @@ export class NginxVariables {
   #variable(name: string, given: SetVariables, depth: number): ask.RequestText {
     const map = this.maps.findLast(({ words }) => words.at(-1) === `$${name}`);
     if (depth > MOST_DEPTH) return ask.missing(`$${name}, which leads to itself`);
-    if (map !== undefined)
+    if (map !== undefined) {
+      const included = map.block?.find(({ words: [first] }) => first === 'include');
+      if (included !== undefined) return ask.missing(`$${name}, by ${included.words[1]}`);
       return map.words[0] === 'geo' ? this.#geo(map, given, depth + 1) : this.#map(map, given, depth + 1);
+    }
     const known = given.get(name);
     if (known !== undefined) return known;
     if (name === 'uri' || name === 'document_uri') return URI;
@@ -78,8 +81,6 @@ export class NginxVariables {
   #map({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
     const source = this.textOf(words[1] ?? '', given, depth);
     const rows = rowsOf(block);
-    const included = block.find(({ words: [name] }) => name === 'include');
-    if (included !== undefined) return ask.missing(`${words.at(-1)}, by ${included.words[1]}`);
     const hasHosts = block.some((row) => row.words[0] === 'hostnames');
     const rank = (text: string) => (text.startsWith('~') ? 2 : hasHosts && /^[.*]|\*$/.test(text) ? 1 : 0);
     const choices = rows
@@ -89,15 +90,13 @@ export class NginxVariables {
         const when = mapped(source, row.text, rank(row.text));
         return { when, text: this.textOf(row.value, withCaptures(given, when), depth) };
       });
-    return ask.choice(choices, this.textOf(defaultOf(rows), given, depth));
+    return ask.choiceText(choices, this.textOf(defaultOf(rows), given, depth));
   }
 
   /** The narrowest network first. Values are texts, even with a leading $. */
   #geo({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
     const [, first = ''] = words;
     const source = words.length > 2 ? this.textOf(first, given, depth) : ask.fieldText('client');
-    const included = block.find(({ words: [name] }) => name === 'include');
-    if (included !== undefined) return ask.missing(`${words.at(-1)}, by ${included.words[1]}`);
     const rows = rowsOf(block);
     const lengthOf = (range: string) => Number(/\/(\d+)$/.exec(range)?.[1] ?? 128);
     const choices = rows
@@ -107,7 +106,7 @@ export class NginxVariables {
         when: ask.tested(source, { is: 'within', ranges: [text] }),
         text: ask.literalText(value),
       }));
-    return ask.choice(choices, ask.literalText(defaultOf(rows)));
+    return ask.choiceText(choices, ask.literalText(defaultOf(rows)));
   }
 
   /** Of an `if`: `($request_method = POST)`. */
@@ -207,7 +206,10 @@ export function rewrittenBy(block: readonly Directive[], before: Rewritten, vari
       if (name === 'set') {
         const key = first.replace(/^\$\{?|\}$/g, '');
         const value = variables.textOf(text, withCaptures(given, inIf));
-        given.set(key, isIf ? ask.choice([{ when: inIf, text: value }], given.get(key) ?? ask.literalText('')) : value);
+        given.set(
+          key,
+          isIf ? ask.choiceText([{ when: inIf, text: value }], given.get(key) ?? ask.literalText('')) : value,
+        );
       } else if (name === 'rewrite') {
         const matches = ask.tested(URI, { is: 'matching', value: first });
         const held = ask.allHold(inIf, matches);

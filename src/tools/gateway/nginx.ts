@@ -12,7 +12,7 @@ import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Sou
 import { isMainFile, withIncludes } from './nginx-includes.js';
 import { type NginxLocation, type NginxServer, nginxRoute, nginxRows } from './nginx-route.js';
 import { NginxVariables, type Rewritten, rewrittenBy, UNTOUCHED } from './nginx-variables.js';
-import { equalTo, inWords, isAlways, literalText, tested } from './request-condition.js';
+import { equalTo, inWords, literalText, tested } from './request-condition.js';
 
 interface Zone {
   readonly name: string;
@@ -20,8 +20,6 @@ interface Zone {
   readonly at: Directive;
   readonly key: string;
   readonly rate: string | undefined;
-  /** NGINX Plus shares its counts among instances. */
-  readonly isShared: boolean;
 }
 
 interface Level {
@@ -58,7 +56,6 @@ class Configuration {
   #servers = 0;
   readonly #mains: readonly string[];
   #variables = new NginxVariables([]);
-  readonly #dryRuns = new Set<Directive>();
 
   constructor(sources: readonly Source[], found: FoundLimits) {
     this.#found = found;
@@ -145,14 +142,7 @@ class Configuration {
       );
     const zones = `${of} ${name}`;
     if (this.#zones.has(zones)) return this.#refuse(at, `nginx refuses the zone ${name}: it is defined twice`);
-    const zone: Zone = {
-      name,
-      of,
-      at,
-      key,
-      rate: isRate ? `${pace}${unit}` : undefined,
-      isShared: others.includes('sync'),
-    };
+    const zone: Zone = { name, of, at, key, rate: isRate ? `${pace}${unit}` : undefined };
     this.#zones.set(zones, zone);
   }
 
@@ -314,13 +304,11 @@ class Configuration {
     if (limit === undefined) return undefined;
     const dryRun = settingOf(level, `${directive}_dry_run`);
     const isDryRun = dryRun?.words[1] === 'on';
-    if (isDryRun && !this.#dryRuns.has(dryRun)) {
-      this.#dryRuns.add(dryRun);
+    if (isDryRun)
       this.#found.unused(dryRun, {
         name: zone.name,
         what: `${directive}_dry_run is on: its ${directive} refuse nothing, and are left out`,
       });
-    }
     const status = Number(settingOf(level, `${directive}_status`)?.words[1] ?? 503);
     const limiter = this.#found.limiter(one, {
       name: zone.name,
@@ -328,14 +316,15 @@ class Configuration {
       where: this.#http.includes(one) ? 'http' : where,
       hosts: this.#http.includes(one) ? [] : hosts.filter((host) => host !== '_' && !host.startsWith('~')),
       key: this.#variables.keyOf(zone.key, given),
-      ...(!isAlways(when) && { when }),
+      when,
       counts: directive === 'limit_req' ? 'requests' : 'concurrency',
       limit,
       // By 444 nginx closes the connection.
       status: status === 444 ? undefined : status,
       isDryRun,
       counter: `nginx ${directive} ${zone.name}`,
-      ...(zone.isShared && { instances: 1 }),
+      // NGINX Plus shares the zone among instances.
+      ...(zone.at.words.includes('sync') && { instances: 1 }),
     });
     this.#found.routed.add(limiter);
     return limiter;

@@ -89,7 +89,7 @@ export function joinedText(of: readonly RequestText[]): RequestText {
   return of.length === 1 ? of[0]! : { kind: 'joined', of };
 }
 
-export function choice(rows: readonly Choice[], otherwise: RequestText): RequestText {
+export function choiceText(rows: readonly Choice[], otherwise: RequestText): RequestText {
   return rows.length === 0 ? otherwise : { kind: 'choice', rows, otherwise };
 }
 

@@ -135,36 +135,33 @@ function readWebAcl({ type, name, body }: Resource, found: FoundLimits, { sets, 
   const rules = listAt(body, 'rule');
   const isGroup = type === 'aws_wafv2_rule_group';
   const acls = isGroup ? resources.filter((one) => one.type === 'aws_wafv2_web_acl') : [];
-  const users = acls.flatMap(({ body: acl }) => {
-    const all = listAt(acl, 'rule');
-    return all.filter((rule) => usesGroup(rule, name)).map((rule) => ({ rule, exempt: exemptBefore(rule, all) }));
-  });
+  const users = acls.flatMap(({ body: acl }) =>
+    listAt(acl, 'rule').flatMap((user, _, all) => {
+      const reference = at(user, 'statement', 'rule_group_reference_statement');
+      const arn = at(reference, 'arn');
+      // A plan does not know its ARN yet.
+      const isNamed = (arn?.expression ?? textAt(arn) ?? `${type}.${name}.`).includes(`${type}.${name}.`);
+      return isGiven(reference) && isNamed ? [{ user, reference, exempt: exemptBefore(user, all) }] : [];
+    }),
+  );
   const exemptAbove = users.length === 1 ? users[0]!.exempt : ALWAYS;
   const json = at(body, 'rule_json');
   if (isGiven(json)) found.refuse(json, 'the rules in rule_json are not read');
   for (const rule of rules) {
     const statement = at(rule, 'statement', 'rate_based_statement');
     const exempt = allHold(exemptAbove, exemptBefore(rule, rules));
-    const isCounted = users.length > 0 && users.every((one) => isCountedBy(one.rule, textAt(rule, 'name')));
+    const isCounted =
+      users.length > 0 && users.every((one) => isCountedBy(one.user, one.reference, textAt(rule, 'name')));
     const where = `${isGroup ? 'rule group' : 'web ACL'} ${name}`;
     if (isGiven(statement)) readRateBased(statement, rule, { where, exempt, sets, isCounted }, found);
   }
 }
 
-/** Whether a rule of an ACL names the rule group; a plan does not know its ARN yet. */
-function usesGroup(rule: TreeEntry, name: string): boolean {
-  const reference = at(rule, 'statement', 'rule_group_reference_statement');
-  const arn = at(reference, 'arn');
-  const text = arn?.expression ?? textAt(arn);
-  return isGiven(reference) && (text === undefined || text.includes(`aws_wafv2_rule_group.${name}.`));
-}
-
 /** Whether an ACL only counts what a rule of the group that it names refuses. */
-function isCountedBy(user: TreeEntry, name: string | undefined): boolean {
-  const reference = at(user, 'statement', 'rule_group_reference_statement');
-  const own = listAt(reference, 'rule_action_override').find((one) => textAt(one, 'name') === name);
-  const isExcluded = listAt(reference, 'excluded_rule').some((one) => textAt(one, 'name') === name);
-  return isExcluded || isThere(at(user, 'override_action', 'count')) || isThere(at(own, 'action_to_use', 'count'));
+function isCountedBy(user: TreeEntry, reference: TreeEntry, name: string | undefined): boolean {
+  const named = (list: string) => listAt(reference, list).find((one) => textAt(one, 'name') === name);
+  const override = at(named('rule_action_override'), 'action_to_use', 'count');
+  return named('excluded_rule') !== undefined || [at(user, 'override_action', 'count'), override].some(isThere);
 }
 
 interface WebAcl {

@@ -65,7 +65,7 @@ export function writtenIn(dialect: Dialect, gateway: GatewayLimits, replicas: nu
     const expression = hosts.find((host) => host.startsWith('~'));
     if (expression !== undefined && dialect.hasPlainHosts === true)
       left.push(...own.map((limit) => `${limit.name}, host ${expression}: a host is no expression there`));
-    // No request comes to what is behind a route for all paths.
+    // A route behind one for all paths is never taken.
     else if (!routes.some((one) => one.paths.length === 0 && isOneList(one.hosts, hosts)))
       routes.push({ name, hosts, paths, limits: own });
   }

@@ -5,17 +5,7 @@ import { limitChanges } from '../../../src/tools/gateway/limit-changes.js';
 import { fittingLimits } from '../../../src/tools/gateway/limit-rule.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 
-const names = [
-  'nginx.conf',
-  'haproxy.cfg',
-  'kong.yml',
-  'plan.json',
-  'main.tf',
-  'Caddyfile',
-  'page.md',
-  'a.j2',
-  'noted',
-];
+const names = ['nginx.conf', 'haproxy.cfg', 'kong.yml', 'a.json', 'main.tf', 'Caddyfile', 'a.md', 'a.j2', 'noted'];
 // biome-ignore format: a product in each paragraph
 const pieces = [
   'limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;', 'limit_req zone=a burst=5;', 'server {', 'location ~ (', 'location /a {',

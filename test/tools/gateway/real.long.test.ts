@@ -149,11 +149,10 @@ describe.each([
   const paths = '{ paths: [{ path: /a }, { path: /b, pathType: Exact }] }';
   const ingress = `kind: Ingress\nmetadata: { name: a, annotations: ${annotations} }\nspec: { rules: [{ host: a.example, http: ${paths} }] }\n`;
   const zone = 'limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;';
-  const odd = `location "/it's a" { limit_req zone=a; } location ~ '^/v\\d{1,2}/"(a|b)$' { limit_req zone=a; }`;
+  const odd = `server_name .a.example www.* ~^x{2}[.]; location "/it's a" { limit_req zone=a; } location ~ '^/v\\d{1,2}/"(a|b)$' { limit_req zone=a; }`;
   it.runIf(isInstalled(as)).each([
     ['a.yaml', ingress],
-    ['odd.conf', `${zone} server { server_name .a.example www.* ~^x{2}[.]; ${odd} }`],
-    ['all.conf', `${zone} server { location / { limit_req zone=a; } }`],
+    ['odd.conf', `${zone} server { ${odd} } server { location / { limit_req zone=a; } }`],
   ])('the program takes what `weir diff --as` writes for it, without a warning: %s', async (name, old) => {
     const { text } = await moveTo(as, limitersIn(old, name), 1, async () => undefined);
     const file = join(temporaryFolder(), 'written.conf');
