@@ -88,7 +88,7 @@ export function columnWords({ noun }: Layout, name: string): string {
 function otherLines(layout: Layout): Warning[] {
   if (!/^(?:ndjson|json|gcp|caddy|azure-.*|logfmt)$/.test(layout.format) || layout.known?.where !== undefined)
     return [];
-  const status = layout.known?.fields?.status ?? textsOf(layout, roleNames.status);
+  const status = layout.known?.fields?.status ?? textsOf(layout, roleNames.status, 'status');
   const field = status ?? textsOf(layout, [...roleNames.method, ...roleNames.path]);
   if (field === undefined) return [];
   const found = valuesOf(layout, field).filter((value) => value !== '').length;
@@ -266,11 +266,14 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   const byFormat = role && known?.fields?.[role];
   const own = role === 'client' && byFormat !== undefined ? undefined : resolve(layout, named);
   // An object that is called `client` has the client within.
-  const literal = role !== undefined && own !== undefined && !hasTexts(layout, own) ? undefined : own;
+  const literal = role !== undefined && own !== undefined && !hasTexts(layout, own, role) ? undefined : own;
   const ofLine = role && partsOfLine[role];
   const line = ofLine && textsOf(layout, requestLineNames);
   const name =
-    literal ?? byFormat ?? (role && (textsOf(layout, roleNames[role]) ?? usualIn(names, roleNames[role]))) ?? routeOf();
+    literal ??
+    byFormat ??
+    (role && (textsOf(layout, roleNames[role], role) ?? usualIn(names, roleNames[role]))) ??
+    routeOf();
   if (name === undefined) {
     const path = role === 'query' && line === undefined ? wantedIn(layout, 'path') : undefined;
     if (path !== undefined) return { ...path, extract: ofLine };
@@ -297,15 +300,15 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   }
 }
 
-/** Objects, arrays and fields that are always empty have no text. */
-function hasTexts(layout: Layout, name: string): boolean {
-  return valuesOf(layout, name).some((value) => value !== '');
+/** Objects, arrays and fields that are always empty have no text; a status that is a level, as `info`, is none. */
+function hasTexts(layout: Layout, name: string, role?: Role): boolean {
+  return valuesOf(layout, name).some((value) => (role === 'status' ? /\d/.test(value) : value !== ''));
 }
 
-function textsOf(layout: Layout, usual: readonly string[]): string | undefined {
+function textsOf(layout: Layout, usual: readonly string[], role?: Role): string | undefined {
   for (const word of usual) {
     const found = sameWord(layout.names, word);
-    if (found !== undefined && hasTexts(layout, found)) return found;
+    if (found !== undefined && hasTexts(layout, found, role)) return found;
   }
   return undefined;
 }
