@@ -82,3 +82,7 @@ export function sameWord(names: readonly string[], word: string): string | undef
 export function plainWord(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
+
+export function usualIn(names: readonly string[], usual: readonly string[]): string | undefined {
+  return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
+}

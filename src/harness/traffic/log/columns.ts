@@ -17,8 +17,9 @@ import {
   sameWord,
   singleNames,
   timeNames,
+  usualIn,
 } from './column-names.js';
-import { readDate, TimeReader, type TimeStyle } from './instant.js';
+import { presentOf, readDate, type TimeStyle } from './instant.js';
 import { printable } from './intake.js';
 import { type Layout, mostly, type Role, valuesOf } from './layout.js';
 import type { Condition, FieldOptions, Warning } from './log-options.js';
@@ -195,8 +196,6 @@ function choiceOf(
   const [name = '', clock] = names;
   const { timeUnit } = options;
   const values = valuesOf(layout, name).map((value) => value.trim());
-  // Dates without a year are of the latest leap year if there is a 29th of February.
-  const nowMs = values.some((value) => LEAP_DAY.test(value)) ? lastLeapDay(options.nowMs) : options.nowMs;
   const isDates = clock !== undefined || mostly(values, isDate);
   if (!isDates && mostly(values, (value) => YEAR_LAST.test(value))) throw noDates(layout, name, values[0]!, path);
   const unit = timeUnit ?? unitOf(values, name) ?? (isDates ? 's' : undefined);
@@ -212,18 +211,10 @@ function choiceOf(
   const plain = `${layout.noun}${clock === undefined ? '' : 's'} ${names.map(shown).join(' and ')} (${isDates ? 'date and time' : `unix ${unit}`})`;
   return {
     names,
-    style: { unit, mayMix, nowMs },
+    style: { unit, mayMix, nowMs: presentOf(values, options.nowMs) },
     from: layout.known?.time === name && layout.known.timeFrom !== undefined ? layout.known.timeFrom : plain,
     unit: isDates ? 'date' : unit,
   };
-}
-
-const LEAP_DAY = /^Feb 29 [\d:.]+$/;
-
-function lastLeapDay(nowMs: number | undefined): number {
-  const reader = new TimeReader({ unit: 's', mayMix: false, nowMs });
-  const day = Buffer.from('Feb 29 00:00:00');
-  return reader.read(day, 0, day.length);
 }
 
 const YEAR_LAST = /^\d{1,2}([/.-])\d{1,2}\1\d{4}\b/;
@@ -386,10 +377,6 @@ function resolve(layout: Layout, named: string): string | undefined {
   if (layout.names.includes(named)) return named;
   const other = layout.names.find((name) => name.toLowerCase() === named.toLowerCase());
   return other ?? (valuesOf(layout, named).length > 0 ? named : undefined);
-}
-
-export function usualIn(names: readonly string[], usual: readonly string[]): string | undefined {
-  return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
 }
 
 function missing(layout: Layout, named: string, path: string, option: string): Failure {

@@ -122,7 +122,10 @@ interface Token {
   readonly after: string;
 }
 
-const DATE = `\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?|\\d\\d/[A-Z][a-z]{2}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)? [+-]\\d{4}`;
+const DATE = [
+  `\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?`,
+  '\\d\\d/[A-Z][a-z]{2}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)? [+-]\\d{4}',
+].join('|');
 
 /** With two colons: one after a word ends a name. */
 const IPV6 = '(?=[^\\s:]*:[^\\s:]*:)[\\da-fA-F:]+(?:\\d+(?:\\.\\d+){3})?(?=[,;]?(?:[\\s"|[\\]]|$))';
