@@ -12,7 +12,7 @@ import { readInOrder, readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { LogOrder } from '../traffic/log-order.js';
 import type { CycleCounts } from '../traffic/requests.js';
-import { BunchedCount, SECOND_MS } from '../traffic/spread-seconds.js';
+import { BunchedCount, SECOND_MS } from '../traffic/spread.js';
 import { type Candidate, comparedRule, KeyEffects, RefusalTimeline } from './key-effects.js';
 
 export interface LogComparison extends ComparedRules {

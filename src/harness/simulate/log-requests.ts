@@ -7,7 +7,7 @@ import { readInOrder, readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { LogOrder } from '../traffic/log-order.js';
 import type { CycleCounts } from '../traffic/requests.js';
-import { BunchedCount, decidesByMs } from '../traffic/spread-seconds.js';
+import { BunchedCount, decidesByMs } from '../traffic/spread.js';
 import { streamed } from './run.js';
 
 export interface LogRequestsOptions {

@@ -5,8 +5,7 @@
 import { cycleOf, instantText } from '../../core/time/cycle.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { RequestSink } from '../traffic/log/intake.js';
-import { spreadOverCycles } from '../traffic/spread.js';
-import { secondOf } from '../traffic/spread-seconds.js';
+import { secondOf, spreadOverCycles } from '../traffic/spread.js';
 
 interface RefusedLine {
   readonly line: number;

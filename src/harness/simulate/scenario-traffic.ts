@@ -7,7 +7,7 @@ import type { ArrivalPlan } from '../traffic/arrival/make.js';
 import { spreadOverSecond } from '../traffic/arrival/recorded.js';
 import { ReorderBuffer } from '../traffic/reorder-buffer.js';
 import { type CycleCounts, type ModelTraffic, oneByOne, priced, requestsOfModels } from '../traffic/requests.js';
-import { decidesByMs, SECOND_MS } from '../traffic/spread-seconds.js';
+import { decidesByMs, SECOND_MS } from '../traffic/spread.js';
 
 export interface Traffic extends ModelTraffic {
   /** The random streams of the run. */

@@ -9,8 +9,7 @@ import type { RequestSink } from './log/intake.js';
 import type { Warning } from './log/log-options.js';
 import { ReorderBuffer } from './reorder-buffer.js';
 import type { CycleCounts } from './requests.js';
-import { spreadOverCycles } from './spread.js';
-import { SECOND_MS, secondOf, spreadSeconds } from './spread-seconds.js';
+import { SECOND_MS, secondOf, spreadOverCycles, spreadSeconds } from './spread.js';
 
 /** Thrown where a request is older than what has run. */
 export const LATE = Symbol('late');

@@ -11,7 +11,7 @@ import { readLogs } from '../../harness/traffic/log/read.js';
 import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
 import { LogOrder } from '../../harness/traffic/log-order.js';
 import type { CycleCounts } from '../../harness/traffic/requests.js';
-import { SECOND_MS } from '../../harness/traffic/spread-seconds.js';
+import { SECOND_MS } from '../../harness/traffic/spread.js';
 import type { LimitPlace, LimitSide, Requester } from './limit-sides.js';
 import type { LoggedRequest, RequestField } from './request-condition.js';
 

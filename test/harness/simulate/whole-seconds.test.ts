@@ -7,7 +7,7 @@ import { cycleOf } from '../../../src/core/time/cycle.js';
 import { compareLogs } from '../../../src/harness/simulate/compare-logs.js';
 import { replay } from '../../../src/harness/simulate/replay.js';
 import { ReorderBuffer } from '../../../src/harness/traffic/reorder-buffer.js';
-import { spreadSeconds } from '../../../src/harness/traffic/spread-seconds.js';
+import { spreadSeconds } from '../../../src/harness/traffic/spread.js';
 import { adviceOfLogs } from '../../../src/tools/recommend/recommend.js';
 import { familyLadder, fitLadder } from '../../../src/tools/recommend/rule-ladder.js';
 import { temporaryFiles } from '../../left-behind.js';

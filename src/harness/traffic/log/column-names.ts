@@ -46,20 +46,20 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
     'http_host server_name vhost virtual_host authority request_host req_host cs_host domain_name url_domain host host_name',
   ),
   method: words(
-    'method request_method http_method verb cs_method http_request_method req_method client_request_method',
+    'method request_method http_method verb cs_method http_request_method req_method request_verb client_request_method',
   ),
   path: words(
     'path uri_path url_path request_path req_path cs_uri_stem uri request_uri req_uri url',
-    'url_original original_url request_url http_path x_envoy_origin_path client_request_path client_request_uri',
+    'url_original original_url request_url http_path x_envoy_origin_path http_target client_request_path client_request_uri',
   ),
   query: words('query query_string uri_query cs_uri_query args url_query'),
   agent: words(
-    'user_agent http_user_agent useragent ua agent cs_user_agent request_user_agent client_request_user_agent',
+    'user_agent http_user_agent useragent ua agent user_agent_original cs_user_agent request_user_agent client_request_user_agent',
   ),
   referer: words('referer referrer http_referer http_referrer cs_referer request_referer client_request_referer'),
   user: words('user remote_user username user_name user_id userid cs_username uid account tenant'),
   status: words(
-    'status status_code response_code http_status sc_status code response_status edge_response_status origin_status',
+    'status status_code response_code http_status sc_status code response_status edge_response_status elb_status_code origin_status',
   ),
   duration: words('duration request_time elapsed response_time reqtime'),
 };
@@ -81,4 +81,8 @@ export function sameWord(names: readonly string[], word: string): string | undef
 
 export function plainWord(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+export function usualIn(names: readonly string[], usual: readonly string[]): string | undefined {
+  return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
 }

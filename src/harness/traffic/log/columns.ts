@@ -17,8 +17,9 @@ import {
   sameWord,
   singleNames,
   timeNames,
+  usualIn,
 } from './column-names.js';
-import { readDate, TimeReader, type TimeStyle } from './instant.js';
+import { presentOf, readDate, type TimeStyle } from './instant.js';
 import { printable } from './intake.js';
 import { type Layout, mostly, type Role, valuesOf } from './layout.js';
 import type { Condition, FieldOptions, Warning } from './log-options.js';
@@ -88,7 +89,7 @@ export function columnWords({ noun }: Layout, name: string): string {
 function otherLines(layout: Layout): Warning[] {
   if (!/^(?:ndjson|json|gcp|caddy|azure-.*|logfmt)$/.test(layout.format) || layout.known?.where !== undefined)
     return [];
-  const status = layout.known?.fields?.status ?? textsOf(layout, roleNames.status);
+  const status = layout.known?.fields?.status ?? textsOf(layout, roleNames.status, 'status');
   const field = status ?? textsOf(layout, [...roleNames.method, ...roleNames.path]);
   if (field === undefined) return [];
   const found = valuesOf(layout, field).filter((value) => value !== '').length;
@@ -195,8 +196,6 @@ function choiceOf(
   const [name = '', clock] = names;
   const { timeUnit } = options;
   const values = valuesOf(layout, name).map((value) => value.trim());
-  // Dates without a year are of the latest leap year if there is a 29th of February.
-  const nowMs = values.some((value) => LEAP_DAY.test(value)) ? lastLeapDay(options.nowMs) : options.nowMs;
   const isDates = clock !== undefined || mostly(values, isDate);
   if (!isDates && mostly(values, (value) => YEAR_LAST.test(value))) throw noDates(layout, name, values[0]!, path);
   const unit = timeUnit ?? unitOf(values, name) ?? (isDates ? 's' : undefined);
@@ -212,18 +211,10 @@ function choiceOf(
   const plain = `${layout.noun}${clock === undefined ? '' : 's'} ${names.map(shown).join(' and ')} (${isDates ? 'date and time' : `unix ${unit}`})`;
   return {
     names,
-    style: { unit, mayMix, nowMs },
+    style: { unit, mayMix, nowMs: presentOf(values, options.nowMs) },
     from: layout.known?.time === name && layout.known.timeFrom !== undefined ? layout.known.timeFrom : plain,
     unit: isDates ? 'date' : unit,
   };
-}
-
-const LEAP_DAY = /^Feb 29 [\d:.]+$/;
-
-function lastLeapDay(nowMs: number | undefined): number {
-  const reader = new TimeReader({ unit: 's', mayMix: false, nowMs });
-  const day = Buffer.from('Feb 29 00:00:00');
-  return reader.read(day, 0, day.length);
 }
 
 const YEAR_LAST = /^\d{1,2}([/.-])\d{1,2}\1\d{4}\b/;
@@ -266,11 +257,14 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   const byFormat = role && known?.fields?.[role];
   const own = role === 'client' && byFormat !== undefined ? undefined : resolve(layout, named);
   // An object that is called `client` has the client within.
-  const literal = role !== undefined && own !== undefined && !hasTexts(layout, own) ? undefined : own;
+  const literal = role !== undefined && own !== undefined && !hasTexts(layout, own, role) ? undefined : own;
   const ofLine = role && partsOfLine[role];
   const line = ofLine && textsOf(layout, requestLineNames);
   const name =
-    literal ?? byFormat ?? (role && (textsOf(layout, roleNames[role]) ?? usualIn(names, roleNames[role]))) ?? routeOf();
+    literal ??
+    byFormat ??
+    (role && (textsOf(layout, roleNames[role], role) ?? usualIn(names, roleNames[role]))) ??
+    routeOf();
   if (name === undefined) {
     const path = role === 'query' && line === undefined ? wantedIn(layout, 'path') : undefined;
     if (path !== undefined) return { ...path, extract: ofLine };
@@ -297,15 +291,15 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   }
 }
 
-/** Objects, arrays and fields that are always empty have no text. */
-function hasTexts(layout: Layout, name: string): boolean {
-  return valuesOf(layout, name).some((value) => value !== '');
+/** Objects, arrays and fields that are always empty have no text; a status that is a level, as `info`, is none. */
+function hasTexts(layout: Layout, name: string, role?: Role): boolean {
+  return valuesOf(layout, name).some((value) => (role === 'status' ? /\d/.test(value) : value !== ''));
 }
 
-function textsOf(layout: Layout, usual: readonly string[]): string | undefined {
+function textsOf(layout: Layout, usual: readonly string[], role?: Role): string | undefined {
   for (const word of usual) {
     const found = sameWord(layout.names, word);
-    if (found !== undefined && hasTexts(layout, found)) return found;
+    if (found !== undefined && hasTexts(layout, found, role)) return found;
   }
   return undefined;
 }
@@ -383,10 +377,6 @@ function resolve(layout: Layout, named: string): string | undefined {
   if (layout.names.includes(named)) return named;
   const other = layout.names.find((name) => name.toLowerCase() === named.toLowerCase());
   return other ?? (valuesOf(layout, named).length > 0 ? named : undefined);
-}
-
-export function usualIn(names: readonly string[], usual: readonly string[]): string | undefined {
-  return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
 }
 
 function missing(layout: Layout, named: string, path: string, option: string): Failure {

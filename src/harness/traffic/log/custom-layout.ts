@@ -33,15 +33,13 @@ export function isStatus(text: string): boolean {
 const STATUS =
   /^(?:000|10[0-3]|20[0-8]|226|30[0-8]|4(?:0\d|1[0-8]|2[1-689]|31|4[049]|5[01]|6[0134]|9[4-9])|5(?:0[0-8]|1[01]|2\d|30|61|98|99))$/;
 
-const METHODS = new Set(
-  'GET HEAD POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK REPORT PURGE'.split(
-    ' ',
-  ),
-);
+const METHODS =
+  'GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|PROPFIND|PROPPATCH|MKCOL|COPY|MOVE|LOCK|UNLOCK|REPORT|PURGE';
+const METHOD = new RegExp(`^(?:${METHODS})$`);
 
 const isPath = (text: string) => /^(?:\/|\*$|\w{2,7}:\/\/)/.test(text);
 export const isAddress = (text: string) => isIP(addressOf(text, 1, false)) > 0;
-export const isMethod = (text: string) => METHODS.has(text);
+export const isMethod = (text: string) => METHOD.test(text);
 
 type Found = 'time' | 'client' | 'request' | 'method' | 'path' | 'status';
 
@@ -124,7 +122,10 @@ interface Token {
   readonly after: string;
 }
 
-const DATE = `\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?|\\d\\d/[A-Z][a-z]{2}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)? [+-]\\d{4}`;
+const DATE = [
+  `\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?`,
+  '\\d\\d/[A-Z][a-z]{2}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)? [+-]\\d{4}',
+].join('|');
 
 /** With two colons: one after a word ends a name. */
 const IPV6 = '(?=[^\\s:]*:[^\\s:]*:)[\\da-fA-F:]+(?:\\d+(?:\\.\\d+){3})?(?=[,;]?(?:[\\s"|[\\]]|$))';
@@ -190,7 +191,7 @@ export const customLayout: Recognise = (head, isNamed) => {
   return undefined;
 };
 
-const REQUEST = new RegExp(`(?:^|[\\s"|[=])(?:${[...METHODS].join('|')})["\\s|]+\\S`);
+const REQUEST = new RegExp(`(?:^|[\\s"|[=])(?:${METHODS})["\\s|]+\\S`);
 
 /** nginx's, whose lines say what went wrong with a request. */
 const ERROR_LOG = /\[(?:emerg|alert|crit|error|warn|notice|info|debug)\] \d+#\d+: /;

@@ -3,8 +3,8 @@
 //   time,client,path             1431857103,192.0.2.1,"/a,b"        #Fields: date time c-ip cs-method cs-uri-stem sc-status
 //   1431857103,192.0.2.1,/a      without names: columns 1, 2, 3     2015-05-17 10:05:03 192.0.2.1 GET /a 200
 import { Failure } from '../../../core/schema/failure.js';
-import { roleNames } from './column-names.js';
-import { datedIn, isFullDate, timeFieldsIn, usualIn } from './columns.js';
+import { roleNames, usualIn } from './column-names.js';
+import { datedIn, isFullDate, timeFieldsIn } from './columns.js';
 import { isAddress, isMethod, isStatus, nearlyAll } from './custom-layout.js';
 import type { Cutter, KnownFields, Layout, Recognise, Role, Slots } from './layout.js';
 import { LineCutter } from './lines.js';

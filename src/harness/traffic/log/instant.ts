@@ -14,9 +14,9 @@ const MINUTE_MS = 60_000;
 const CLOCK = '(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?(?:\\s*([ap]m))?';
 /** Hours ahead of UTC. EST and the like are American, as in RFC 2822; IST and others that several zones share are not read. */
 const zoneHours = new Map(
-  'Z=0 UTC=0 GMT=0 WET=0 WEST=1 BST=1 CET=1 CEST=2 EET=2 EEST=3 MSK=3 SGT=8 JST=9 AEST=10 AEDT=11 NZST=12 NZDT=13 EST=-5 EDT=-4 CST=-6 CDT=-5 MST=-7 MDT=-6 PST=-8 PDT=-7'
+  'Z0 UTC0 GMT0 WET0 WEST1 BST1 CET1 CEST2 EET2 EEST3 MSK3 JST9 AEST10 AEDT11 EST-5 EDT-4 CST-6 CDT-5 MST-7 MDT-6 PST-8 PDT-7'
     .split(' ')
-    .map((zone) => zone.split('=') as [string, string]),
+    .map((zone) => [zone.replace(/[^A-Z]/g, ''), Number(zone.replace(/[A-Z]/g, ''))]),
 );
 export const ZONE_NAMES = [...zoneHours.keys()].join('|');
 const ZONE = `(?:\\s*(${ZONE_NAMES}|[+-]\\d\\d(?::?\\d\\d)?))?`;
@@ -80,7 +80,7 @@ function msOf(year: number, month: number, day: number, clock: readonly (string 
 
 function zoneMinutes(zone: string): number {
   const [, sign, hours = '', minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
-  if (sign === undefined) return 60 * Number(zoneHours.get(zone.toUpperCase()) ?? 0);
+  if (sign === undefined) return 60 * (zoneHours.get(zone.toUpperCase()) ?? 0);
   const ahead = Number(hours) < 24 && Number(minutes) < 60 ? Number(hours) * 60 + Number(minutes) : Number.NaN;
   return sign === '-' ? -ahead : ahead;
 }
@@ -205,6 +205,12 @@ export interface TimeStyle {
   readonly mayMix: boolean;
   /** The present: a date without a year is the latest that is not after it. Undefined: such dates are in 2000. */
   readonly nowMs: number | undefined;
+}
+
+/** If a 29th of February has no year, all dates are near the latest one. */
+export function presentOf(dates: readonly string[], nowMs: number | undefined): number | undefined {
+  const leapDay = dates.find((date) => /^Feb 29 [\d:.]+$/.test(date));
+  return leapDay === undefined ? nowMs : readDate(leapDay, new TimeReader({ unit: 's', mayMix: false, nowMs }));
 }
 
 const HALF_YEAR_MS = 182 * DAY_MS;

@@ -1,5 +1,5 @@
 // Reads the bytes of a log from a file, a pipe or standard input, and unpacks gzip.
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { stdin } from 'node:process';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -17,7 +17,6 @@ export interface SourceHooks {
 
 /**
  * `-` is standard input. Gzip, also of several members, is recognised by its bytes, not by the name, and unpacked.
- * A chunk is valid only until the next one is requested.
  * @throws Failure `unreadable_file`
  */
 export async function* bytesOf(path: string, hooks: SourceHooks): AsyncGenerator<Buffer, void, undefined> {
@@ -36,41 +35,20 @@ async function* fileBytes(path: string, hooks: SourceHooks): AsyncGenerator<Buff
   try {
     const stats = await file.stat();
     if (stats.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
-    if (stats.isFile()) yield* readAhead(file, stats.size, hooks);
-    else yield* pieces(file.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false }), hooks);
+    const stream = file.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false });
+    yield* pieces(stream, hooks, stats.isFile() ? stats.size : undefined);
   } finally {
     await file.close();
   }
 }
 
-/** Double buffering: one buffer is parsed here while the thread pool fills the other. */
-async function* readAhead(file: FileHandle, totalBytes: number, hooks: SourceHooks): AsyncGenerator<Buffer> {
-  let [current, next] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
-  let bytesRead = 0;
-  let reading = file.read(current, 0, CHUNK_BYTES, null);
-  try {
-    for (;;) {
-      const { bytesRead: length } = await reading;
-      if (length === 0 || hooks.signal?.aborted === true) return;
-      reading = file.read(next, 0, CHUNK_BYTES, null);
-      yield current.subarray(0, length);
-      bytesRead += length;
-      hooks.onProgress?.(bytesRead, totalBytes);
-      [current, next] = [next, current];
-    }
-  } finally {
-    // No read may be pending when the file is closed.
-    await reading.catch(() => undefined);
-  }
-}
-
-async function* pieces(stream: Readable, hooks: SourceHooks): AsyncGenerator<Buffer> {
+async function* pieces(stream: Readable, hooks: SourceHooks, totalBytes?: number): AsyncGenerator<Buffer> {
   if (hooks.signal !== undefined) addAbortSignal(hooks.signal, stream);
   let bytesRead = 0;
   for await (const piece of stream) {
     yield piece;
     bytesRead += piece.length;
-    hooks.onProgress?.(bytesRead, undefined);
+    hooks.onProgress?.(bytesRead, totalBytes);
   }
 }
 
@@ -94,14 +72,13 @@ async function* unpacked(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 async function* gunzipped(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   // Errors of either side reach the loop below through `gunzip`; pipeline only requires a callback.
-  pipeline(Readable.from(copies(head, rest)), gunzip, () => undefined);
+  pipeline(Readable.from(joined(head, rest)), gunzip, () => undefined);
   for await (const chunk of gunzip) yield chunk;
 }
 
-/** The stream reads ahead, so its pieces cannot be views of a reused buffer. */
-async function* copies(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* joined(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield head;
-  for await (const piece of rest) yield Buffer.from(piece);
+  yield* rest;
 }
 
 function unreadable(path: string, error: unknown): Failure {

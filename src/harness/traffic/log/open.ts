@@ -2,8 +2,8 @@
 import { nearest } from '../../../core/schema/did-you-mean.js';
 import { Failure } from '../../../core/schema/failure.js';
 import { addressAndTime, plainClf } from './clf.js';
-import { roleNames } from './column-names.js';
-import { type Columns, chooseColumns, columnWords, timeFieldsIn, usualIn } from './columns.js';
+import { roleNames, usualIn } from './column-names.js';
+import { type Columns, chooseColumns, columnWords, timeFieldsIn } from './columns.js';
 import { counts } from './counts.js';
 import { customLayout, isCustom, NEARLY_ALL } from './custom-layout.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';

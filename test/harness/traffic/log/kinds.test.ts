@@ -255,12 +255,6 @@ it.each<[name: string, format: string, text: string, key: string, keys: string[]
     '2015-05-17T10:05:03Z|200|Mozilla/5.0 (X; Y)\n', 'user_agent', ['Mozilla/5.0 (X; Y)']],
   ['forwarded addresses before the client', '%{X-Forwarded-For}i %h %t',
     '203.0.113.7, 10.0.0.1 192.0.2.1 [17/May/2015:10:05:03 +0000]\n', 'client', ['192.0.2.1']],
-  ['several upstreams', '$remote_addr [$time_local] $upstream_addr $upstream_response_time $request_time',
-    '192.0.2.1 [17/May/2015:10:05:03 +0000] 10.0.0.1:80, 10.0.0.2:80 : unix:/s 0.001, 0.002 : 0.003 0.007\n', 'request_time', ['0.007']],
-  ['quotes that escape=none leaves', '$remote_addr [$time_local] "$request" "$http_referer" $status',
-    '192.0.2.1 [17/May/2015:10:05:03 +0000] "GET /a"b HTTP/1.1" "/?q="a"" 429\n', 'status', ['429']],
-  ['the client behind a proxy, and a variable of TLS', '%{c}a %a %t %{SSL_PROTOCOL}x',
-    '10.0.0.1 192.0.2.1 [17/May/2015:10:05:03 +0000] TLSv1.3\n', 'client', ['192.0.2.1']],
   ['within syslog', '$remote_addr [$time_local] "$request"',
     'May 17 10:05:03 web1 nginx: 192.0.2.1 [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1"\n', 'client', ['192.0.2.1']],
 ])('--log-format reads the fields that it names: %s', async (_, format, text, keyColumn, keys) => {

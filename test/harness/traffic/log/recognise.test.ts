@@ -37,7 +37,6 @@ it.each<[string, string, string]>([
   ['ndjson', 'a cut first line', '"b":5}\n{"time":5}\n{"time":6}\n'],
   ['ndjson', 'objects with a log in them', '{"log":{"file":"x"},"time":5}\n{"log":{"file":"x"},"time":6}\n'],
   ['combined', 'objects with access log lines in them', `{"time":5,"message":${JSON.stringify(combined)}}\n`],
-  ['ndjson', 'requests with lines of another log in them', `{"time":5,"method":"GET","message":${JSON.stringify(combined)}}\n`],
   ['json', 'an array', '[\n  {"time":5}\n]\n'],
   ['json', 'an array of lines with commas', '[\n{"time":5},\n{"time":6}\n]\n'],
   ['har', 'a HAR file', '{ "log": {\n "version": "1.2",\n "entries": ['],
