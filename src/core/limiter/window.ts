@@ -172,38 +172,61 @@ function addToRing(ring: Ring, age: number, n: number): void {
   }
 }
 
-/** The count when `cycle` begins, if nothing arrives until then. */
-export function eventsAt(window: Window, cycle: number): number {
-  return walk(window, cycle, Number.NEGATIVE_INFINITY).count;
+/** A place in the future of a window, if nothing arrives until then: what is asked of a later one goes on from it. Valid until the window changes. */
+export interface Ahead {
+  cycle: number;
+  count: number;
+  /** Of the cell, or of the next one in a list. */
+  at: number;
 }
 
-/** The first cycle from `since` on that begins with at most `most` events, if nothing arrives; Infinity for none. */
-export function fallsIn(window: Window, most: number, since = presentOf(window)): number {
+export function aheadOf(window: Window): Ahead {
+  const at = Array.isArray(window) ? FIRST : window.slot;
+  return { cycle: presentOf(window), count: countNow(window), at };
+}
+
+/** The count when `cycle` begins, if nothing arrives until then. */
+export function eventsAt(window: Window, cycle: number, ahead = aheadOf(window)): number {
+  if (ahead.cycle > cycle) Object.assign(ahead, aheadOf(window));
+  walk(window, ahead, cycle, Number.NEGATIVE_INFINITY);
+  return ahead.count;
+}
+
+/** The first cycle from `since` to `until` that begins with at most `most` events, if nothing arrives; Infinity for none. */
+export function fallsIn(
+  window: Window,
+  most: number,
+  since = presentOf(window),
+  until = Number.POSITIVE_INFINITY,
+  ahead = aheadOf(window),
+): number {
   if (most < 0) return Number.POSITIVE_INFINITY;
-  return Math.max(since, walk(window, Number.POSITIVE_INFINITY, most).cycle);
+  if (ahead.cycle > until || (ahead.cycle > since && ahead.count <= most)) Object.assign(ahead, aheadOf(window));
+  walk(window, ahead, until, most);
+  return ahead.count > most ? Number.POSITIVE_INFINITY : Math.max(since, ahead.cycle);
 }
 
 /** Goes on until `cycle`, or until at most `most` events are left. */
-function walk(window: Window, cycle: number, most: number): { readonly count: number; readonly cycle: number } {
+function walk(window: Window, ahead: Ahead, cycle: number, most: number): void {
   const within = withinOf(window);
-  const now = presentOf(window);
-  let count = countNow(window);
-  let reached = now;
+  let { cycle: reached, count, at } = ahead;
   if (Array.isArray(window)) {
-    for (let at = FIRST; count > most && at < window.length && window[at]! + within <= cycle; at += 2) {
+    for (; count > most && at < window.length && window[at]! + within <= cycle; at += 2) {
       reached = window[at]! + within;
       count -= window[at + 1]!;
     }
   } else {
-    const { cells, slot, stride } = window;
-    const last = Math.min(cycle, now + within);
+    const { cells, stride } = window;
+    const last = Math.min(cycle, cycleAt(window) + within);
     const end = stride * within;
-    for (let cell = slot; count > most && reached < last; reached += 1) {
-      cell += cell + stride < end ? stride : stride - end;
-      count -= cells[cell]!;
+    for (; count > most && reached < last; reached += 1) {
+      at += at + stride < end ? stride : stride - end;
+      count -= cells[at]!;
     }
   }
-  return { count, cycle: reached };
+  ahead.cycle = reached;
+  ahead.count = count;
+  ahead.at = at;
 }
 
 /** The cycle of the newest event; undefined for an empty window. */

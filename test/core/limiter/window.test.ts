@@ -4,6 +4,7 @@ import { planContract } from '../../../src/core/limiter/validate.js';
 import {
   add,
   advance,
+  aheadOf,
   countNow,
   eventsAt,
   fallsIn,
@@ -61,6 +62,7 @@ describe.each([
       isTakenBack: fc.boolean(),
       ahead: fc.nat(30),
       share: fc.double({ min: 0, max: 1, noNaN: true }),
+      asked: fc.array(fc.tuple(fc.nat(30), fc.nat(30), fc.double({ min: 0, max: 1, noNaN: true })), { maxLength: 4 }),
     }),
     { maxLength: 40 },
   );
@@ -71,7 +73,7 @@ describe.each([
       fc.property(fc.integer({ min: 1, max: 12 }), starts, steps, (within, start, taken) => {
         let window = windowOf(within, start);
         const listed = new Listed(within, start);
-        for (const { gap, n, late, isTakenBack, ahead, share } of taken) {
+        for (const { gap, n, late, isTakenBack, ahead, share, asked } of taken) {
           listed.cycle += gap;
           const { cycle } = listed;
           expect(advance(window, cycle)).toBe(listed.eventsAt(cycle));
@@ -87,6 +89,19 @@ describe.each([
             listed.eventsAt(cycle + ahead),
             listed.fallsIn(most, since),
           ]);
+          // In any order, from where the one before has come to.
+          const place = aheadOf(window);
+          for (const [from, until, part] of asked) {
+            const few = Math.floor(part * countNow(window));
+            const isInTime = listed.fallsIn(few, cycle) <= cycle + until;
+            expect([
+              fallsIn(window, few, cycle + from, cycle + until, place),
+              eventsAt(window, cycle + until, place),
+            ]).toEqual([
+              isInTime ? listed.fallsIn(few, cycle + from) : Number.POSITIVE_INFINITY,
+              listed.eventsAt(cycle + until),
+            ]);
+          }
           const image = windowImage(window);
           expect([image, newestIn(window)]).toEqual([
             listed.image(),
