@@ -231,21 +231,22 @@ function walk(window: Window, ahead: Ahead, cycle: number, most: number): void {
 
 /** The cycle of the newest event; undefined for an empty window. */
 export function newestIn(window: Window): number | undefined {
-  const { cycle, counts } = windowImage(window);
+  const { cycle, counts } = windowImage(window, 1);
   return counts.length === 0 ? undefined : cycle - counts[0]!;
 }
 
-export function windowImage(window: Window): WindowImage {
+/** @param most cells, the newest. Default: all */
+export function windowImage(window: Window, most = Number.POSITIVE_INFINITY): WindowImage {
   const cycle = presentOf(window);
   const counts: number[] = [];
   if (Array.isArray(window)) {
-    for (let at = window.length - 2; at >= FIRST; at -= 2)
+    for (let at = window.length - 2; at >= FIRST && counts.length < 2 * most; at -= 2)
       if (window[at + 1]! > 0) counts.push(cycle - window[at]!, window[at + 1]!);
     return { cycle, counts };
   }
   const { within, cells, stride } = window;
   let { slot } = window;
-  for (let age = 0; age < within; age += 1) {
+  for (let age = 0; age < within && counts.length < 2 * most; age += 1) {
     if (cells[slot]! > 0) counts.push(age, cells[slot]!);
     slot = (slot < stride ? slot + stride * within : slot) - stride;
   }
