@@ -173,7 +173,7 @@ function addToRing(ring: Ring, age: number, n: number): void {
 }
 
 /** A place in the future of a window, if nothing arrives until then: what is asked of a later one goes on from it. Valid until the window changes. */
-export interface Ahead {
+interface Ahead {
   cycle: number;
   count: number;
   /** Of the cell, or of the next one in a list. */
@@ -187,9 +187,7 @@ export function aheadOf(window: Window): Ahead {
 
 /** The count when `cycle` begins, if nothing arrives until then. */
 export function eventsAt(window: Window, cycle: number, ahead = aheadOf(window)): number {
-  if (ahead.cycle > cycle) Object.assign(ahead, aheadOf(window));
-  walk(window, ahead, cycle, Number.NEGATIVE_INFINITY);
-  return ahead.count;
+  return walk(window, ahead, cycle, Number.NEGATIVE_INFINITY).count;
 }
 
 /** The first cycle from `since` to `until` that begins with at most `most` events, if nothing arrives; Infinity for none. */
@@ -201,13 +199,13 @@ export function fallsIn(
   ahead = aheadOf(window),
 ): number {
   if (most < 0) return Number.POSITIVE_INFINITY;
-  if (ahead.cycle > until || (ahead.cycle > since && ahead.count <= most)) Object.assign(ahead, aheadOf(window));
-  walk(window, ahead, until, most);
-  return ahead.count > most ? Number.POSITIVE_INFINITY : Math.max(since, ahead.cycle);
+  const { count, cycle } = walk(window, ahead, until, most, since);
+  return count > most ? Number.POSITIVE_INFINITY : Math.max(since, cycle);
 }
 
-/** Goes on until `cycle`, or until at most `most` events are left. */
-function walk(window: Window, ahead: Ahead, cycle: number, most: number): void {
+/** Goes on until `cycle`, or until at most `most` events are left; from the present if that may lie before its place. */
+function walk(window: Window, ahead: Ahead, cycle: number, most: number, since = cycle): Ahead {
+  if (ahead.cycle > cycle || (ahead.cycle > since && ahead.count <= most)) Object.assign(ahead, aheadOf(window));
   const within = withinOf(window);
   let { cycle: reached, count, at } = ahead;
   if (Array.isArray(window)) {
@@ -227,6 +225,7 @@ function walk(window: Window, ahead: Ahead, cycle: number, most: number): void {
   ahead.cycle = reached;
   ahead.count = count;
   ahead.at = at;
+  return ahead;
 }
 
 /** The cycle of the newest event; undefined for an empty window. */
