@@ -37,42 +37,39 @@ export function cyclesUntil({ cycle, cycleMs, nowMs }: Gate, ms: number | undefi
 
 /** The first time at which the state admits. @param fed aggregates that count the request, if there is one */
 function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefined {
-  const { plan, cycleMs, gauge } = gate;
-  const costs = plan.aggregates.map((_, k) => (fed.includes(k) ? cost : 0));
-  const levelsAt = (ms: number, asked: readonly number[]) =>
-    asked.map((cost, k) => gauge.level(gate.cellsOf(k), ms, cost));
+  const { plan, cycleMs } = gate;
+  const gauges = plan.aggregates.map((_, k) => gate.gaugeOf(k));
+  const costs = gauges.map((_, k) => (fed.includes(k) ? cost : 0));
   const silent = costs.map(() => 0);
-  const firing = (state: number, ms: number, asked = silent) => firingAt(plan, state, levelsAt(ms, asked))?.to;
+  const levelsAt = (ms: number, asked: readonly number[]) => gauges.map((gauge, k) => gauge.level(ms, asked[k]));
+  const firing = (state: number, levels: readonly number[]) => firingAt(plan, state, levels)?.to;
+  /** When a level leaves the range in which the conditions of a state do not change. */
+  const nextFall = (state: number, ms: number, asked: readonly number[], levels: readonly number[], untilMs: number) =>
+    plan.states[state]!.transitions.reduce((first, { trigger }) => {
+      if (trigger === undefined) return first;
+      const { aggregate, counts } = trigger;
+      const floor = sameDownTo(counts, levels[aggregate]!) - 1;
+      return Math.min(first, gauges[aggregate]!.falls(floor, ms, asked[aggregate], first));
+    }, untilMs);
   const heldMs = startOf(gate.heldUntilCycle, cycleMs);
   let { state, nowMs: ms } = gate;
   // Between two falls each cycle fires at most one transition, and a definition settles.
   for (let fired = 0; fired <= plan.states.length; ) {
+    const [levels, askedLevels] = [levelsAt(ms, silent), levelsAt(ms, costs)];
     const isHeld = ms < heldMs;
-    const decides = isHeld || fed.length === 0 ? state : (firing(state, ms, costs) ?? state);
+    const decides = isHeld || fed.length === 0 ? state : (firing(state, askedLevels) ?? state);
     if (plan.states[decides]!.admits) return ms;
-    const isDue = !isHeld && firing(state, ms) !== undefined;
-    const fallMs = isHeld ? heldMs : Math.min(nextFall(gate, state, ms, silent), nextFall(gate, state, ms, costs));
+    const isDue = !isHeld && firing(state, levels) !== undefined;
+    const fallMs = isHeld
+      ? heldMs
+      : nextFall(state, ms, costs, askedLevels, nextFall(state, ms, silent, levels, NEVER));
     const chainMs = isDue ? startOf(cycleOf(ms, cycleMs) + 1, cycleMs) : NEVER;
     if (fallMs === NEVER && chainMs === NEVER) return undefined;
     fired = chainMs < fallMs ? fired + 1 : 0;
     ms = Math.min(fallMs, chainMs);
-    state = firing(state, ms) ?? state;
+    state = firing(state, levelsAt(ms, silent)) ?? state;
   }
   return undefined;
-}
-
-/** When a level leaves the range in which the conditions of a state do not change. */
-function nextFall(gate: Gate, state: number, ms: number, costs: readonly number[]): number {
-  const { plan, gauge } = gate;
-  let first = NEVER;
-  for (const { trigger } of plan.states[state]!.transitions) {
-    if (trigger === undefined) continue;
-    const { aggregate, counts } = trigger;
-    const cells = gate.cellsOf(aggregate);
-    const floor = sameDownTo(counts, gauge.level(cells, ms, costs[aggregate])) - 1;
-    first = Math.min(first, gauge.falls(cells, floor, ms, costs[aggregate]));
-  }
-  return first;
 }
 
 /** The smallest m for which m .. value lies completely inside or completely outside the set. */

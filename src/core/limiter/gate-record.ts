@@ -115,7 +115,7 @@ export function imageOf(plan: Plan, record: GateRecord, cycle: number): GateImag
   return {
     state: plan.states[state]!.name,
     heldUntilCycle,
-    windows: rule === undefined ? windowList(record).map(windowImage) : [{ cycle, counts: [] }],
+    windows: rule === undefined ? windowList(record).map((window) => windowImage(window)) : [{ cycle, counts: [] }],
     ...(rule === undefined ? {} : { rule: ruleImageOf(rule) }),
     ...(refusals === 0 ? {} : { refusals }),
   };

@@ -148,31 +148,29 @@ export class Gate {
     );
   }
 
-  get gauge(): Gauge<unknown> {
-    return (this.plan.rule === undefined ? windowGauge(this.cycleMs) : ruleGauge(this.plan.rule)) as Gauge<unknown>;
-  }
-
-  cellsOf(aggregate: number): unknown {
-    return this.record.rule ?? windowOf(this.record, aggregate);
+  gaugeOf(aggregate: number): Gauge {
+    const { rule } = this.record;
+    return rule === undefined
+      ? windowGauge(windowOf(this.record, aggregate)!, this.cycleMs)
+      : ruleGauge(this.plan.rule!, rule);
   }
 
   /** `count` at a time from now on, if nothing arrives. */
   levelAt(ms: number): number {
-    const { first: window } = this.record;
-    if (window !== undefined) return this.gauge.level(window, ms);
+    if (this.record.first !== undefined) return this.gaugeOf(0).level(ms);
     const { rule: planned } = this.plan;
     if (planned === undefined || planned.most === Number.POSITIVE_INFINITY) return 0;
     return Math.max(0, planned.most - planned.rule.remaining(this.record.rule!.state, ms));
   }
 
   levelChangesAfter(ms: number): number {
-    const { first: window } = this.record;
-    if (window === undefined) return this.plan.rule?.rule.nextChange(this.record.rule!.state, ms) ?? NEVER;
-    return this.gauge.falls(window, this.levelAt(ms) - 1, ms);
+    if (this.record.first === undefined) return this.plan.rule?.rule.nextChange(this.record.rule!.state, ms) ?? NEVER;
+    const gauge = this.gaugeOf(0);
+    return gauge.falls(gauge.level(ms) - 1, ms);
   }
 
   cyclesUntilAtMost(most: number): number {
-    return cycleOf(this.gauge.falls(this.cellsOf(0), most, this.nowMs), this.cycleMs) - this.cycle;
+    return cycleOf(this.gaugeOf(0).falls(most, this.nowMs), this.cycleMs) - this.cycle;
   }
 
   /**
@@ -242,7 +240,7 @@ export class Gate {
 
   /** When an evaluation may next fire, up to `lastMs`; Infinity for never. Further events can only move it later, except for rules with `hastens`. */
   wakeMs(lastMs = NEVER): number {
-    const { cycle, cycleMs, gauge } = this;
+    const { cycle, cycleMs } = this;
     const { heldUntilCycle, rule } = this.record;
     if (cycle < heldUntilCycle) return startOf(heldUntilCycle, cycleMs);
     let first = NEVER;
@@ -251,8 +249,7 @@ export class Gate {
       // Due, but just evaluated: the next transition of a chain fires in the next cycle.
       if (band === undefined) first = Math.min(first, startOf(cycle + 1, cycleMs));
       else if (band.lo > 0 && rule !== undefined) first = Math.max(this.nowMs, opensFrom(this.plan.rule!, rule));
-      else if (band.lo > 0 && (lastMs === NEVER || gauge.level(this.cellsOf(k), lastMs) < band.lo))
-        first = Math.min(first, gauge.falls(this.cellsOf(k), band.lo - 1, this.nowMs));
+      else if (band.lo > 0) first = Math.min(first, this.gaugeOf(k).falls(band.lo - 1, this.nowMs, 0, lastMs));
     }
     return first;
   }

@@ -5,21 +5,26 @@
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { PlannedRule } from './planned-rule.js';
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
-import { eventsAt, fallsIn, type Window } from './window.js';
+import { aheadOf, eventsAt, fallsIn, type Window } from './window.js';
 
-/** What may be known of a value ahead of time, if nothing arrives until then. */
-export interface Gauge<Cells> {
+/** What may be known of a value ahead of time, if nothing arrives until then. Valid until what it counts changes. */
+export interface Gauge {
   /** @param cost of a request that arrives at `ms`. Default: 0, none */
-  level(cells: Cells, ms: number, cost?: number): number;
-  /** The first time from `ms` on at which the level is at most `value`; NEVER for none. */
-  falls(cells: Cells, value: number, ms: number, cost?: number): number;
+  level(ms: number, cost?: number): number;
+  /** The first time from `ms` on at which the level is at most `value`; NEVER for none. Later than `untilMs` it may be NEVER, too. */
+  falls(value: number, ms: number, cost?: number, untilMs?: number): number;
 }
 
-export function windowGauge(cycleMs: number): Gauge<Window> {
+/** Asked in the order of time, it walks each cell once. */
+export function windowGauge(window: Window, cycleMs: number): Gauge {
+  const ahead = aheadOf(window);
   return {
-    level: (window, ms, cost = 0) => eventsAt(window, cycleOf(ms, cycleMs)) + cost,
-    falls: (window, value, ms, cost = 0) =>
-      Math.max(ms, startOf(fallsIn(window, value - cost, cycleOf(ms, cycleMs)), cycleMs)),
+    level: (ms, cost = 0) => eventsAt(window, cycleOf(ms, cycleMs), ahead) + cost,
+    falls(value, ms, cost = 0, untilMs = NEVER) {
+      const until = untilMs === NEVER ? NEVER : cycleOf(untilMs, cycleMs);
+      const cycle = fallsIn(window, value - cost, cycleOf(ms, cycleMs), until, ahead);
+      return Math.max(ms, startOf(cycle, cycleMs));
+    },
   };
 }
 
@@ -41,14 +46,14 @@ export interface RuleCells {
   opensMs: number | undefined;
 }
 
-export function ruleGauge({ rule }: PlannedRule): Gauge<RuleCells> {
-  const endsMs = (cells: RuleCells, cost: number) => {
+export function ruleGauge({ rule }: PlannedRule, cells: RuleCells): Gauge {
+  const endsMs = (cost: number) => {
     if (cost > 0) return rule.nextAdmission(cells.state, cells.atMs, cost);
     return cells.refused === 1 ? opensMs(rule, cells) : cells.atMs;
   };
   return {
-    level: (cells, ms, cost = 0) => (ms < endsMs(cells, cost) ? 1 : 0),
-    falls: (cells, value, ms, cost = 0) => (value < 0 ? NEVER : Math.max(ms, endsMs(cells, cost))),
+    level: (ms, cost = 0) => (ms < endsMs(cost) ? 1 : 0),
+    falls: (value, ms, cost = 0) => (value < 0 ? NEVER : Math.max(ms, endsMs(cost))),
   };
 }
 

@@ -172,57 +172,80 @@ function addToRing(ring: Ring, age: number, n: number): void {
   }
 }
 
+/** A place in the future of a window, if nothing arrives until then: what is asked of a later one goes on from it. Valid until the window changes. */
+interface Ahead {
+  cycle: number;
+  count: number;
+  /** Of the cell, or of the next one in a list. */
+  at: number;
+}
+
+export function aheadOf(window: Window): Ahead {
+  const at = Array.isArray(window) ? FIRST : window.slot;
+  return { cycle: presentOf(window), count: countNow(window), at };
+}
+
 /** The count when `cycle` begins, if nothing arrives until then. */
-export function eventsAt(window: Window, cycle: number): number {
-  return walk(window, cycle, Number.NEGATIVE_INFINITY).count;
+export function eventsAt(window: Window, cycle: number, ahead = aheadOf(window)): number {
+  return walk(window, ahead, cycle, Number.NEGATIVE_INFINITY).count;
 }
 
-/** The first cycle from `since` on that begins with at most `most` events, if nothing arrives; Infinity for none. */
-export function fallsIn(window: Window, most: number, since = presentOf(window)): number {
+/** The first cycle from `since` to `until` that begins with at most `most` events, if nothing arrives; Infinity for none. */
+export function fallsIn(
+  window: Window,
+  most: number,
+  since = presentOf(window),
+  until = Number.POSITIVE_INFINITY,
+  ahead = aheadOf(window),
+): number {
   if (most < 0) return Number.POSITIVE_INFINITY;
-  return Math.max(since, walk(window, Number.POSITIVE_INFINITY, most).cycle);
+  const { count, cycle } = walk(window, ahead, until, most, since);
+  return count > most ? Number.POSITIVE_INFINITY : Math.max(since, cycle);
 }
 
-/** Goes on until `cycle`, or until at most `most` events are left. */
-function walk(window: Window, cycle: number, most: number): { readonly count: number; readonly cycle: number } {
+/** Goes on until `cycle`, or until at most `most` events are left; from the present if that may lie before its place. */
+function walk(window: Window, ahead: Ahead, cycle: number, most: number, since = cycle): Ahead {
+  if (ahead.cycle > cycle || (ahead.cycle > since && ahead.count <= most)) Object.assign(ahead, aheadOf(window));
   const within = withinOf(window);
-  const now = presentOf(window);
-  let count = countNow(window);
-  let reached = now;
+  let { cycle: reached, count, at } = ahead;
   if (Array.isArray(window)) {
-    for (let at = FIRST; count > most && at < window.length && window[at]! + within <= cycle; at += 2) {
+    for (; count > most && at < window.length && window[at]! + within <= cycle; at += 2) {
       reached = window[at]! + within;
       count -= window[at + 1]!;
     }
   } else {
-    const { cells, slot, stride } = window;
-    const last = Math.min(cycle, now + within);
+    const { cells, stride } = window;
+    const last = Math.min(cycle, cycleAt(window) + within);
     const end = stride * within;
-    for (let cell = slot; count > most && reached < last; reached += 1) {
-      cell += cell + stride < end ? stride : stride - end;
-      count -= cells[cell]!;
+    for (; count > most && reached < last; reached += 1) {
+      at += at + stride < end ? stride : stride - end;
+      count -= cells[at]!;
     }
   }
-  return { count, cycle: reached };
+  ahead.cycle = reached;
+  ahead.count = count;
+  ahead.at = at;
+  return ahead;
 }
 
 /** The cycle of the newest event; undefined for an empty window. */
 export function newestIn(window: Window): number | undefined {
-  const { cycle, counts } = windowImage(window);
+  const { cycle, counts } = windowImage(window, 1);
   return counts.length === 0 ? undefined : cycle - counts[0]!;
 }
 
-export function windowImage(window: Window): WindowImage {
+/** @param most cells, the newest. Default: all */
+export function windowImage(window: Window, most = Number.POSITIVE_INFINITY): WindowImage {
   const cycle = presentOf(window);
   const counts: number[] = [];
   if (Array.isArray(window)) {
-    for (let at = window.length - 2; at >= FIRST; at -= 2)
+    for (let at = window.length - 2; at >= FIRST && counts.length < 2 * most; at -= 2)
       if (window[at + 1]! > 0) counts.push(cycle - window[at]!, window[at + 1]!);
     return { cycle, counts };
   }
   const { within, cells, stride } = window;
   let { slot } = window;
-  for (let age = 0; age < within; age += 1) {
+  for (let age = 0; age < within && counts.length < 2 * most; age += 1) {
     if (cells[slot]! > 0) counts.push(age, cells[slot]!);
     slot = (slot < stride ? slot + stride * within : slot) - stride;
   }

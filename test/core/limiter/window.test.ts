@@ -4,6 +4,7 @@ import { planContract } from '../../../src/core/limiter/validate.js';
 import {
   add,
   advance,
+  aheadOf,
   countNow,
   eventsAt,
   fallsIn,
@@ -53,14 +54,15 @@ describe.each([
   ['a ring', ringOf],
   ['a short list', listOf],
 ])('a window as %s', (_, windowOf) => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true });
   const steps = fc.array(
     fc.record({
       gap: fc.oneof({ weight: 6, arbitrary: fc.nat(3) }, fc.nat(40)),
       n: fc.oneof(fc.nat(4), fc.constantFrom(2 ** 31 - 1, 2 ** 40)),
       late: fc.option(fc.nat(14), { freq: 3 }),
       isTakenBack: fc.boolean(),
-      ahead: fc.nat(30),
-      share: fc.double({ min: 0, max: 1, noNaN: true }),
+      share,
+      asked: fc.array(fc.tuple(fc.nat(30), fc.oneof(fc.nat(30), fc.constant(Infinity)), share), { maxLength: 4 }),
     }),
     { maxLength: 40 },
   );
@@ -71,7 +73,7 @@ describe.each([
       fc.property(fc.integer({ min: 1, max: 12 }), starts, steps, (within, start, taken) => {
         let window = windowOf(within, start);
         const listed = new Listed(within, start);
-        for (const { gap, n, late, isTakenBack, ahead, share } of taken) {
+        for (const { gap, n, late, isTakenBack, share, asked } of taken) {
           listed.cycle += gap;
           const { cycle } = listed;
           expect(advance(window, cycle)).toBe(listed.eventsAt(cycle));
@@ -80,13 +82,20 @@ describe.each([
             add(window, happened, one);
             listed.add(happened, one);
           }
-          const since = cycle + (ahead % 5);
-          const most = Math.floor(share * countNow(window));
-          expect([countNow(window), eventsAt(window, cycle + ahead), fallsIn(window, most, since)]).toEqual([
-            listed.eventsAt(cycle),
-            listed.eventsAt(cycle + ahead),
-            listed.fallsIn(most, since),
-          ]);
+          expect(countNow(window)).toBe(listed.eventsAt(cycle));
+          // In any order, from where the one before has come to.
+          const place = aheadOf(window);
+          for (const [from, until, part] of asked) {
+            const few = Math.floor(part * countNow(window));
+            const isInTime = listed.fallsIn(few, cycle) <= cycle + until;
+            expect([
+              fallsIn(window, few, cycle + from, cycle + until, place),
+              eventsAt(window, cycle + until, place),
+            ]).toEqual([
+              isInTime ? listed.fallsIn(few, cycle + from) : Number.POSITIVE_INFINITY,
+              listed.eventsAt(cycle + until),
+            ]);
+          }
           const image = windowImage(window);
           expect([image, newestIn(window)]).toEqual([
             listed.image(),

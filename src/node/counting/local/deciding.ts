@@ -115,7 +115,7 @@ export function* countInSteps(asked: DecisionRequest, cycle: number, happened?: 
 }
 
 /** Cells that a forecast reads in some 0.1 ms. */
-const NEAR = 8_192;
+const NEAR = 40_000;
 
 /** Whether the retry time may need a forecast over a long window, which takes a turn of its own. */
 export function needsLongForecast({ contract, n }: DecisionRequest): boolean {
