@@ -19,7 +19,11 @@ it('weir client says in the usual words how each library waits, with its jitter 
     'full',
     'at least as announced, at most 5s more than its own',
   ]);
-  expect(of('undici')).toEqual(['exponential from 500ms, at most 30s', 'none', 'waits as announced above 0, at most 30s']);
+  expect(of('undici')).toEqual([
+    'exponential from 500ms, at most 30s',
+    'none',
+    'waits as announced above 0, at most 30s',
+  ]);
   expect(of('urllib3')?.[0]).toBe('exponential from 200ms, at most 2m, the first at once');
   expect(of('openai')?.[1]).toBe('up to 25 % shorter');
   expect(of('polly')).toEqual(['fixed from 2s', 'none', 'ignored']);
