@@ -5,7 +5,7 @@
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { PlannedRule } from './planned-rule.js';
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
-import { aheadOf, eventsAt, fallsIn, type Window } from './window.js';
+import { eventsAt, fallsIn, fromPresent, type Window } from './window.js';
 
 /** What may be known of a value ahead of time, if nothing arrives until then. Valid until what it counts changes. */
 export interface Gauge {
@@ -17,7 +17,7 @@ export interface Gauge {
 
 /** Asked in the order of time, it walks each cell once. */
 export function windowGauge(window: Window, cycleMs: number): Gauge {
-  const ahead = aheadOf(window);
+  const ahead = fromPresent(window);
   return {
     level: (ms, cost = 0) => eventsAt(window, cycleOf(ms, cycleMs), ahead) + cost,
     falls(value, ms, cost = 0, untilMs = NEVER) {

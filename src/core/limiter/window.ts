@@ -180,13 +180,13 @@ interface Ahead {
   at: number;
 }
 
-export function aheadOf(window: Window): Ahead {
+export function fromPresent(window: Window): Ahead {
   const at = Array.isArray(window) ? FIRST : window.slot;
   return { cycle: presentOf(window), count: countNow(window), at };
 }
 
 /** The count when `cycle` begins, if nothing arrives until then. */
-export function eventsAt(window: Window, cycle: number, ahead = aheadOf(window)): number {
+export function eventsAt(window: Window, cycle: number, ahead = fromPresent(window)): number {
   return walk(window, ahead, cycle, Number.NEGATIVE_INFINITY).count;
 }
 
@@ -196,7 +196,7 @@ export function fallsIn(
   most: number,
   since = presentOf(window),
   until = Number.POSITIVE_INFINITY,
-  ahead = aheadOf(window),
+  ahead = fromPresent(window),
 ): number {
   if (most < 0) return Number.POSITIVE_INFINITY;
   const { count, cycle } = walk(window, ahead, until, most, since);
@@ -205,7 +205,7 @@ export function fallsIn(
 
 /** Goes on until `cycle`, or until at most `most` events are left; from the present if that may lie before its place. */
 function walk(window: Window, ahead: Ahead, cycle: number, most: number, since = cycle): Ahead {
-  if (ahead.cycle > cycle || (ahead.cycle > since && ahead.count <= most)) Object.assign(ahead, aheadOf(window));
+  if (ahead.cycle > cycle || (ahead.cycle > since && ahead.count <= most)) Object.assign(ahead, fromPresent(window));
   const within = withinOf(window);
   let { cycle: reached, count, at } = ahead;
   if (Array.isArray(window)) {

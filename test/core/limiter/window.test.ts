@@ -4,10 +4,10 @@ import { planContract } from '../../../src/core/limiter/validate.js';
 import {
   add,
   advance,
-  aheadOf,
   countNow,
   eventsAt,
   fallsIn,
+  fromPresent,
   listOf,
   newestIn,
   restoreWindow,
@@ -84,7 +84,7 @@ describe.each([
           }
           expect(countNow(window)).toBe(listed.eventsAt(cycle));
           // In any order, from where the one before has come to.
-          const place = aheadOf(window);
+          const place = fromPresent(window);
           for (const [from, until, part] of asked) {
             const few = Math.floor(part * countNow(window));
             const isInTime = listed.fallsIn(few, cycle) <= cycle + until;
