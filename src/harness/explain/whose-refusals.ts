@@ -21,7 +21,7 @@ import {
 } from './stretch-search.js';
 
 /** A rule for each place that shares the count; edges lie at `phaseMs`, or up to `widthMs` later, of each of the periods. */
-export interface RulesAtPhase {
+interface RulesAtPhase {
   readonly rules: readonly RuleDefinition[];
   readonly phaseMs: number;
   readonly widthMs: number;

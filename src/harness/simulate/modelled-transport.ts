@@ -9,7 +9,6 @@ import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
 import type { ServiceAnswer } from '../clients/behaviour.js';
 import type { SentAttempt, Transport } from '../clients/client.js';
-import type { Pause } from '../explain/seen-request.js';
 import type { JourneyRecorder } from './journeys.js';
 import type { Service, Visit } from './service.js';
 
@@ -30,6 +29,11 @@ export interface ModelledTransportParts {
   /** The wait announced by a failed answer, in ms. */
   readonly drawRetryAfterMs?: (() => number) | undefined;
   readonly journeys?: JourneyRecorder | undefined;
+}
+
+interface Pause {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
 export class ModelledTransport implements Transport {

@@ -121,8 +121,7 @@ export async function playScenario(
       shown = share;
       onShare((done + share) / all);
     });
-    const { run } = await lastValueFrom(simulate$(one, { ...options, ...more }).pipe(show, toRun(one, options)));
-    return run;
+    return (await lastValueFrom(simulate$(one, { ...options, ...more }).pipe(show, toRun(one, options)))).run;
   };
   const run = await ran(0, scenario, { journeys });
   if (signal.aborted) return undefined;
