@@ -49,7 +49,7 @@ export async function replayCompare({ given, line, cycleMs, within, log, notes }
   ] = await Promise.all([
     import('../report/chart/rules.js'),
     import('../report/rules-table.js'),
-    import('../report/answer-folder.js'),
+    import('../report/folder.js'),
     import('../report/command/print.js'),
     import('../harness/simulate/compare-logs.js'),
     import('../harness/outcome/read-summary.js'),

@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import type { CycleRow } from '../harness/outcome/cycle-row.js';
 import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
-import type { ActorState } from '../harness/simulate/actor-states.js';
-import type { Run, SimulatedRun } from '../harness/simulate/simulate.js';
+import type { ActorState, Run, SimulatedRun } from '../harness/simulate/simulate.js';
 import type { Table } from '../report/block.js';
 import { command, type GivenTo, perhaps, text, whole } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
@@ -132,7 +131,7 @@ async function simulateOne(scenario: LoadedScenario, under: Under, tracer?: Trac
     const done = row.cycle - firstCycle;
     progress.show(done / Math.max(1, lastCycle - firstCycle), () => `cycle ${done}`);
   };
-  const run = await followRows(rows, show, toRun(scenario, { seed, top: given.top }));
+  const { run } = await followRows(rows, show, toRun(scenario, { seed, top: given.top }));
   tracer?.close();
   if (given.for !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n\n`);
   return given.replications === undefined ? run : withReplicated(scenario, run, under);

@@ -70,7 +70,8 @@ export interface Table extends Common {
   readonly keep?: number;
 }
 
-export type TableColumn = string | { readonly title: string; readonly right?: true; readonly isName?: true };
+/** A name is never cut: half a name is none. */
+export type TableColumn = string | { readonly title: string; readonly right?: boolean; readonly isName?: boolean };
 
 export type TableCell =
   | string
@@ -93,8 +94,12 @@ export function right(title: string): TableColumn {
   return { title, right: true };
 }
 
-export function isRight(column: TableColumn): boolean {
-  return typeof column !== 'string' && column.right === true;
+export function titleOf(column: TableColumn): string {
+  return typeof column === 'string' ? column : column.title;
+}
+
+export function isRight(column: TableColumn | undefined): boolean {
+  return typeof column === 'object' && column.right === true;
 }
 
 /** A column of names or times, of which a part is of no use: a narrow terminal drops figures in its place. */

@@ -8,6 +8,7 @@ import {
   type ReportDocument,
   shownIn,
   type TableColumn,
+  titleOf,
 } from './block.js';
 
 const AGAIN = 'Run it again';
@@ -107,7 +108,7 @@ function markdownCell(text: string): string {
 }
 
 function markdownTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
-  const titles = columns.map((column) => markdownCell(typeof column === 'string' ? column : column.title));
+  const titles = columns.map((column) => markdownCell(titleOf(column)));
   const rule = columns.map((column) => (isRight(column) ? '---:' : '---'));
   return [titles, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

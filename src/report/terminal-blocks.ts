@@ -54,17 +54,13 @@ function linesOf(block: Block, terminal: Terminal): string[] {
     }
     case 'figures': {
       const { rows, meanTitle } = block;
-      const means = meanTitle === undefined ? [] : [{ title: meanTitle }];
+      const heads = meanTitle === undefined ? ['', ''] : ['', 'this run', meanTitle];
       const cells = rows.map(({ label, value, beside, mean }) => [
         label,
         beside === undefined ? value : `${value} (${beside})`,
         ...(meanTitle === undefined ? [] : [mean ?? '']),
       ]);
-      const lines = alignedTable(
-        [{ title: '' }, { title: meanTitle === undefined ? '' : 'this run' }, ...means],
-        cells,
-        columns,
-      );
+      const lines = alignedTable(heads, cells, columns);
       return meanTitle === undefined ? lines.slice(1) : lines;
     }
     case 'checks':
@@ -143,7 +139,7 @@ function aligned(
   );
   const lines = alignedTable(
     columns.map((column, index) => {
-      if (typeof column === 'string') return { title: column };
+      if (typeof column === 'string') return column;
       return {
         ...column,
         title: besides[index] === 0 ? column.title : `${column.title}${' '.repeat(2 + besides[index]!)}`,

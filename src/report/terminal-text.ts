@@ -1,4 +1,5 @@
 // Text for terminals: safe output of foreign names, colour, aligned tables.
+import { isRight, type TableColumn, titleOf } from './block.js';
 import { plain } from './words.js';
 
 export interface Terminal {
@@ -43,13 +44,6 @@ export function asciiOnly(text: string): string {
   return text.replace(/[^\p{Cc}\p{ASCII}]/gu, (character) => nearest[character] ?? '?');
 }
 
-interface TableColumn {
-  readonly title: string;
-  readonly right?: boolean;
-  /** Never cut: half a name is none. */
-  readonly isName?: boolean;
-}
-
 /**
  * Columns are two spaces apart. If the table is wider than `width`, the widest text column that has no names is cut. Where that is
  * not enough, figures, then texts, are left out from the right, and said to be below. Names are whole, and the first column remains.
@@ -59,26 +53,26 @@ export function alignedTable(
   rows: readonly (readonly string[])[],
   width: number,
 ): string[] {
-  const cells = [columns.map(({ title }) => title), ...rows];
+  const cells = [columns.map(titleOf), ...rows];
   const widths = columns.map((_, column) => cells.reduce((most, row) => Math.max(most, [...row[column]!].length), 0));
   const shown = new Set(columns.keys());
   const excess = () => [...shown].reduce((sum, column) => sum + widths[column]! + 2, -2) - width;
-  const others = [...shown].filter((column) => columns[column]!.isName !== true);
-  const isFigure = (column: number) => columns[column]!.right === true;
+  const others = [...shown].filter((column) => isCut(columns[column]!));
+  const isFigure = (column: number) => isRight(columns[column]);
   const texts = others.filter((column) => !isFigure(column));
   const widest = () => Math.max(-1, ...texts.filter((column) => shown.has(column)).map((column) => widths[column]!));
   const dropped = [...others.filter(isFigure).reverse(), ...texts.slice(1).reverse()].filter((column) => column > 0);
   for (const column of dropped) if (excess() > Math.max(0, widest() - LEAST_WIDTH)) shown.delete(column);
   const cut = texts.find((column) => shown.has(column) && widths[column] === widest());
   if (cut !== undefined && excess() > 0) widths[cut] = Math.max(LEAST_WIDTH, widths[cut]! - excess());
-  const hidden = columns.filter((_, column) => !shown.has(column)).map(({ title }) => title.trim());
+  const hidden = columns.filter((_, column) => !shown.has(column)).map((column) => titleOf(column).trim());
   const below = hidden.length === 0 ? [] : wrapped(`The terminal is too narrow for: ${hidden.join(', ')}.`, width);
   const lines = cells.map((row) =>
     [...shown]
       .map((column) => {
         const text = shownName(row[column]!, widths[column]!);
         const gap = ' '.repeat(widths[column]! - [...text].length);
-        return columns[column]!.right === true ? gap + text : text + gap;
+        return isFigure(column) ? gap + text : text + gap;
       })
       .join('  ')
       .trimEnd(),
@@ -87,6 +81,8 @@ export function alignedTable(
 }
 
 const LEAST_WIDTH = 8;
+
+const isCut = (column: TableColumn) => typeof column === 'string' || column.isName !== true;
 
 /** Breaks at spaces; a word longer than `width` has its own line. */
 export function wrapped(text: string, width: number): string[] {

@@ -46,7 +46,7 @@ export const retrialQueue: PublishedCheck = {
       for (let tenths = FROM * 10; tenths < TO * 10; tenths += 1) {
         clock.run({ untilMs: (tenths * UNIT_MS) / 10 });
         const { jobs, succeeded, given_up } = population.counts;
-        area += jobs - succeeded - given_up - service.serving;
+        area += jobs - succeeded - given_up - service.busy.value;
       }
       return area / ((TO - FROM) * 10);
     }),

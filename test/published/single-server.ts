@@ -68,7 +68,7 @@ function run(rho: keyof typeof MEASURED, seed: number, purpose: string) {
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);
   poissonArrivals(clock, arrivals, rho, WARM_UP + MEASURED[rho], () => service.offer(clock.now()));
   clock.run({ untilMs: toMs });
-  const { waitingMs, busyMs } = service.counts;
+  const [waitingMs, busyMs] = [service.waiting, service.busy].map((level) => level.areaMs(toMs)) as [number, number];
   // Serves the customers still in the system: omitting slow ones would bias the figures.
   clock.run();
   const { served, wait_ms, response_ms } = service.figures();

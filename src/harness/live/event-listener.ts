@@ -86,16 +86,12 @@ export class EventListener {
     this.#returns = 0;
     const { cycle = Number.NaN, contract_id: contractId = '', key, to, state = '' } = envelope.data;
     if (event === 'cycle') {
-      this.#cycleBegan(cycle);
+      this.cycle = Math.max(this.cycle, cycle);
+      if (this.cycle >= this.#wakeAt) this.#wake();
       return;
     }
     const count = envelope.data.count ?? countIn(envelope.data as Fired);
     this.#options.onEvent({ event, cycle, contractId, key, to: to ?? state, count, atMs: this.#options.clock.now() });
-  }
-
-  #cycleBegan(cycle: number): void {
-    this.cycle = Math.max(this.cycle, cycle);
-    if (this.cycle >= this.#wakeAt) this.#wake();
   }
 }
 

@@ -8,6 +8,7 @@ import { byContract } from '../explain/seen-request.js';
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Findings } from './comparison-verdict.js';
 import type { EventSeen } from './event-listener.js';
+import { under } from './latency.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { type Arrived, type CountedAnswer, type Emitted, type Model, type ModelOptions, modelOf } from './model.js';
 
@@ -89,11 +90,7 @@ export function compare(
 
 function byCycle<T extends { readonly cycle: number }>(all: readonly T[]): Map<number, T[]> {
   const cycles = new Map<number, T[]>();
-  for (const one of all) {
-    const own = cycles.get(one.cycle);
-    if (own === undefined) cycles.set(one.cycle, [one]);
-    else own.push(one);
-  }
+  for (const one of all) under(cycles, one.cycle, () => []).push(one);
   return cycles;
 }
 

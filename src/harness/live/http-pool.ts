@@ -49,8 +49,8 @@ interface PoolSize {
 }
 
 export class HttpPool {
+  connected = 0;
   mostConnected = 0;
-  #connected = 0;
   readonly #origins: readonly OriginPool[];
   #next = 0;
 
@@ -62,8 +62,8 @@ export class HttpPool {
     const each = (n: number) => Math.max(1, Math.floor(n / origins.length));
     const size = { ready: each(ready), most: each(most) };
     const counts = (by: 1 | -1) => {
-      this.#connected += by;
-      this.mostConnected = Math.max(this.mostConnected, this.#connected);
+      this.connected += by;
+      this.mostConnected = Math.max(this.mostConnected, this.connected);
     };
     this.#origins = origins.map((one) => new OriginPool(one, size, counts));
   }
@@ -73,10 +73,6 @@ export class HttpPool {
     const exchange = new Exchange(dispatched(request), listener);
     this.#turn().take(exchange);
     return () => exchange.cancel();
-  }
-
-  get connected(): number {
-    return this.#connected;
   }
 
   /** Requests that waited while as many connections as allowed were in use. */
@@ -222,15 +218,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   #fields: Fields = {};
   #body: Buffer | undefined;
   #bytes = 0;
-  #isOver = false;
+  isOver = false;
 
   constructor(options: Dispatcher.DispatchOptions, listener: RequestListener) {
     this.#options = options;
     this.#listener = listener;
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** @param onFree called once, also if cancelled */
@@ -240,13 +232,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   cancel(): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.#controller?.abort(letGoOf);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isOver) controller.abort(letGoOf);
+    if (this.isOver) controller.abort(letGoOf);
     else this.#listener.started();
   }
 
@@ -264,16 +256,16 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#onFree();
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     const body = this.#body === undefined ? '' : this.#body.toString('utf8', 0, MOST_BODY);
     this.#listener.answered({ status: this.#status, fields: this.#fields, body, bytes: this.#bytes });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#onFree();
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     this.#listener.broke(breakageOf(error));
   }
 }

@@ -74,7 +74,8 @@ function quantilesOf(all: ReadonlyMap<string, Durations>, from: string): LiveFig
   );
 }
 
-function under<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+/** The entry of a key, made when it is first needed. */
+export function under<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   let value = map.get(key);
   if (value === undefined) {
     value = make();

@@ -10,6 +10,7 @@ import { RunFold } from '../outcome/run-fold.js';
 import { runToEnd } from '../simulate/run.js';
 import { World } from '../simulate/world.js';
 import { type CycleCounts, eachOf } from '../traffic/requests.js';
+import { under } from './latency.js';
 import type { EndedRequest } from './request-log.js';
 
 /** A request as the target counted it. */
@@ -63,16 +64,12 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
       world.request(contract, n, { charged: cost, cost });
       const { gate, state } = world.contracts[contract]!;
       const answer: CountedAnswer = { decision: gate.admits ? 'admitted' : 'limited', count: gate.count, state };
-      const answers = decided[contract]!.get(cycle);
-      if (answers === undefined) decided[contract]!.set(cycle, [answer]);
-      else answers.push(answer);
+      under(decided[contract]!, cycle, () => []).push(answer);
     });
   const byCycle = new Map<number, Arrived[]>();
   for (const one of inOrder) {
     const cycle = isTimed ? cycleOf(atOf(one), cycleMs) : one.cycle;
-    const own = byCycle.get(cycle);
-    if (own === undefined) byCycle.set(cycle, [one]);
-    else own.push(one);
+    under(byCycle, cycle, () => []).push(one);
   }
   const batches = [...byCycle].map(([cycle, own]) => ({
     cycle,

@@ -6,7 +6,7 @@
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { SeenRequest } from '../explain/seen-request.js';
 import type { Stretch } from '../outcome/stretch.js';
-import { Latency } from './latency.js';
+import { Latency, under } from './latency.js';
 import type { DecidedAnswer, RequestEnd, RequestFault } from './target.js';
 
 export interface SentRequest {
@@ -131,12 +131,7 @@ export class RequestLog implements RequestObserver {
   }
 
   of(cycle: number): LoggedCycle {
-    let logged = this.byCycle.get(cycle);
-    if (logged === undefined) {
-      logged = { planned: 0, sent: 0, answered: [] };
-      this.byCycle.set(cycle, logged);
-    }
-    return logged;
+    return under(this.byCycle, cycle, () => ({ planned: 0, sent: 0, answered: [] }));
   }
 
   get faults(): (RequestFault & EndedRequest)[] {

@@ -69,15 +69,8 @@ export function sealed(outcome: Omit<Outcome, 'digest'> & { readonly digest?: st
 }
 
 /** A difference or an invalid run outweighs the expectations. What holds in part of a run need not hold in all. */
-export function verdictOf({
-  expectations,
-  comparison,
-  partial,
-}: {
-  readonly expectations: Outcome['expectations'];
-  readonly comparison?: Outcome['comparison'] | undefined;
-  readonly partial?: boolean | undefined;
-}): Verdict {
+export function verdictOf(run: Pick<Outcome, 'expectations' | 'comparison' | 'partial'>): Verdict {
+  const { expectations, comparison, partial } = run;
   if (comparison?.verdict === 'run invalid') return 'invalid';
   if (comparison?.verdict === 'node differs') return 'differs';
   if (!expectations.every(({ held }) => held)) return 'not held';

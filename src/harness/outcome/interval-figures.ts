@@ -28,10 +28,9 @@ export function stretchValues(past: Past): FigureSource['values'] {
     const from = firstCycle + at.from;
     const to = Math.min(firstCycle + at.to, lastCycle + 1);
     if (to <= from) return undefined;
-    if (figure === 'peak_count')
-      return timeline && new Plateaus(largestCounts(timeline, contract)).largest(length, from, to);
+    if (figure === 'peak_count') return timeline && largestOf(largestCounts(timeline, contract), length, from, to);
     const points = pointsOf(past, figure, contract);
-    return points && new Sums(points).over(length, from, to);
+    return points && sumsOf(points, length, from, to);
   };
 }
 
@@ -142,70 +141,50 @@ function largestIn(counts: ReadonlyMap<string, number>): number {
 
 type Points = Iterable<readonly [cycle: number, value: number]>;
 
-class Sums {
-  readonly #cycles: number[] = [];
-  readonly #upTo: number[] = [0];
-
-  constructor(points: Points) {
-    let sum = 0;
-    for (const [cycle, value] of points) {
-      sum += value;
-      this.#cycles.push(cycle);
-      this.#upTo.push(sum);
-    }
+/** Every sum over `length` cycles within from .. to - 1; if that interval is shorter, its one sum. */
+function sumsOf(points: Points, length: number, from: number, to: number): Set<number> {
+  const cycles: number[] = [];
+  const upTo: number[] = [0];
+  for (const [cycle, value] of points) {
+    cycles.push(cycle);
+    upTo.push(upTo.at(-1)! + value);
   }
-
-  between(from: number, to: number): number {
-    return to <= from ? 0 : this.#upTo[this.#place(to)]! - this.#upTo[this.#place(from)]!;
+  const before = (end: number) => upTo[firstIndex(cycles.length, (index) => cycles[index]! >= end)]!;
+  const sums = new Set<number>();
+  for (const start of startsOf(cycles, length, from, to)) {
+    sums.add(before(Math.min(to, start + length)) - before(start));
   }
-
-  /** Every sum over `length` cycles within from .. to - 1; if that interval is shorter, its one sum. */
-  over(length: number, from: number, to: number): Set<number> {
-    const sums = new Set<number>();
-    for (const start of startsOf(this.#cycles, length, from, to)) {
-      sums.add(this.between(start, Math.min(to, start + length)));
-    }
-    return sums;
-  }
-
-  #place(cycle: number): number {
-    return firstIndex(this.#cycles.length, (index) => this.#cycles[index]! >= cycle);
-  }
+  return sums;
 }
 
-/** A level holds until the next point; it is 0 before the first. */
-class Plateaus {
-  readonly #cycles: number[] = [Number.NEGATIVE_INFINITY];
-  readonly #levels: number[] = [0];
-
-  constructor(points: Points) {
-    for (const [cycle, level] of points) {
-      if (level === this.#levels.at(-1)) continue;
-      this.#cycles.push(cycle);
-      this.#levels.push(level);
-    }
+/**
+ * The maxima of all intervals of `length` cycles within from .. to - 1; if that is shorter, its one maximum. A level holds until the next
+ * point; it is 0 before the first.
+ */
+function largestOf(points: Points, length: number, from: number, to: number): Set<number> {
+  const cycles: number[] = [Number.NEGATIVE_INFINITY];
+  const levels: number[] = [0];
+  for (const [cycle, level] of points) {
+    if (level === levels.at(-1)) continue;
+    cycles.push(cycle);
+    levels.push(level);
   }
-
-  /** The maxima of all intervals of `length` cycles within from .. to - 1; if that is shorter, its one maximum. */
-  largest(length: number, from: number, to: number): Set<number> {
-    const [cycles, levels] = [this.#cycles, this.#levels];
-    const found = new Set<number>();
-    // Points in the window not exceeded by a later one: their levels descend, so the first is the maximum.
-    const lasting: number[] = [];
-    let first = 0;
-    let next = 0;
-    for (const start of startsOf(cycles, length, from, to)) {
-      const end = Math.max(start + 1, Math.min(to, start + length));
-      for (; next < cycles.length && cycles[next]! < end; next += 1) {
-        while (lasting.length > first && levels[lasting.at(-1)!]! <= levels[next]!) lasting.pop();
-        lasting.push(next);
-      }
-      // A point has left when the next one holds at the start of the window.
-      while (cycles[lasting[first]! + 1]! <= start) first += 1;
-      found.add(levels[lasting[first]!]!);
+  const found = new Set<number>();
+  // Points in the window not exceeded by a later one: their levels descend, so the first is the maximum.
+  const lasting: number[] = [];
+  let first = 0;
+  let next = 0;
+  for (const start of startsOf(cycles, length, from, to)) {
+    const end = Math.max(start + 1, Math.min(to, start + length));
+    for (; next < cycles.length && cycles[next]! < end; next += 1) {
+      while (lasting.length > first && levels[lasting.at(-1)!]! <= levels[next]!) lasting.pop();
+      lasting.push(next);
     }
-    return found;
+    // A point has left when the next one holds at the start of the window.
+    while (cycles[lasting[first]! + 1]! <= start) first += 1;
+    found.add(levels[lasting[first]!]!);
   }
+  return found;
 }
 
 /** Ascending window starts in from .. to - 1: the first, and each at which a point enters, leaves or is first. */

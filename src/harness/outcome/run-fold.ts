@@ -67,6 +67,7 @@ const NONE: TransitionSeen[] = [];
 
 export class RunFold {
   readonly totals = new TotalsTimeline();
+  timeline: Timeline | undefined;
   readonly #run: RunShape;
   readonly #tallies: Tally[] = [];
   /** In order of entry. The model detects limiting in the cycle that causes it. */
@@ -74,12 +75,11 @@ export class RunFold {
   readonly #delays: Durations | undefined;
   #delayed = 0;
   #firstCycle: number | undefined;
-  #timeline: Timeline | undefined;
 
   constructor(run: RunShape, keepsTimeline = true) {
     this.#run = run;
     this.#delays = run.rule === undefined ? undefined : new Durations();
-    this.#timeline = keepsTimeline ? new Timeline(run.names) : undefined;
+    this.timeline = keepsTimeline ? new Timeline(run.names) : undefined;
   }
 
   // A field, so that it can be passed as a function.
@@ -99,19 +99,15 @@ export class RunFold {
     }
     this.totals.next(row);
     if (row.delaysMs.length > 0) for (const ms of row.delaysMs) this.#delays?.record(ms);
-    if (this.#timeline === undefined) return;
-    this.#timeline.next(row);
-    if (this.#timeline.length > MOST_ROWS) this.#timeline = undefined;
+    if (this.timeline === undefined) return;
+    this.timeline.next(row);
+    if (this.timeline.length > MOST_ROWS) this.timeline = undefined;
   };
 
   /** For rows without columns. */
   counted(contract: number, { requests, limited, peakCount, peakCycle = 0 }: Counted): void {
     const tally = this.#tallyOf(contract);
     Object.assign(tally, { requests, admitted: requests - limited, peak: peakCount, peakCycle });
-  }
-
-  get timeline(): Timeline | undefined {
-    return this.#timeline;
   }
 
   get transitions(): readonly (readonly TransitionSeen[])[] {
@@ -172,7 +168,7 @@ export class RunFold {
       firstCycle,
       lastCycle,
       names,
-      timeline: this.#timeline,
+      timeline: this.timeline,
       totals: this.totals,
       transitions: this.transitions,
       admits: (state) => admitting.has(state),

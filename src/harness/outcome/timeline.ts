@@ -46,22 +46,20 @@ export class Timeline {
     }
   }
 
-  row(index: number): TimelineRow {
-    const requests = this.#requests.at(index);
-    const admitted = this.#admitted.at(index);
-    return {
-      cycle: this.#cycles.at(index),
-      contract: this.contracts[this.#contracts.at(index)]!,
-      requests,
-      admitted,
-      limited: requests - admitted,
-      count: this.#counts.at(index),
-      state: this.#stateNames[this.#states.at(index)]!,
-    };
-  }
-
   *rows(): Generator<TimelineRow> {
-    for (let index = 0; index < this.length; index += 1) yield this.row(index);
+    for (let index = 0; index < this.length; index += 1) {
+      const requests = this.#requests.at(index);
+      const admitted = this.#admitted.at(index);
+      yield {
+        cycle: this.#cycles.at(index),
+        contract: this.contracts[this.#contracts.at(index)]!,
+        requests,
+        admitted,
+        limited: requests - admitted,
+        count: this.#counts.at(index),
+        state: this.#stateNames[this.#states.at(index)]!,
+      };
+    }
   }
 
   #stateIndex(state: string): number {

@@ -46,25 +46,6 @@ export type ScenarioObject = Omit<Scenario, 'arrivals' | 'clients'> & {
  */
 export function planScenario(given: string | ScenarioObject, source: ScenarioSource): LoadedScenario {
   const document = typeof given === 'string' ? readDocument(given, source.path) : documentOf(given);
-  return planned(document, source);
-}
-
-function documentOf(source: ScenarioObject): ScenarioDocument {
-  return {
-    value: { ...source, ...(source.arrivals === undefined ? {} : { arrivals: source.arrivals.map(asSpec) }) },
-    located: (faults) => [...faults],
-  };
-}
-
-function asSpec(arrival: ArrivalSpec | ArrivalFunction): ArrivalSpec | CustomArrivalSpec {
-  return typeof arrival === 'function' ? { model: 'custom', count: arrival } : arrival;
-}
-
-type PlannedScenario = Omit<ScenarioObject, 'arrivals'> & {
-  readonly arrivals?: readonly (ArrivalSpec | CustomArrivalSpec)[];
-};
-
-function planned(document: ScenarioDocument, source: ScenarioSource): LoadedScenario {
   try {
     const value = withLimiterRead(document.value, source);
     const faults = scenarioFaults(withoutFunctions(value)).concat(controlFaults(value));
@@ -86,6 +67,21 @@ function planned(document: ScenarioDocument, source: ScenarioSource): LoadedScen
     });
   }
 }
+
+function documentOf(source: ScenarioObject): ScenarioDocument {
+  return {
+    value: { ...source, ...(source.arrivals === undefined ? {} : { arrivals: source.arrivals.map(asSpec) }) },
+    located: (faults) => [...faults],
+  };
+}
+
+function asSpec(arrival: ArrivalSpec | ArrivalFunction): ArrivalSpec | CustomArrivalSpec {
+  return typeof arrival === 'function' ? { model: 'custom', count: arrival } : arrival;
+}
+
+type PlannedScenario = Omit<ScenarioObject, 'arrivals'> & {
+  readonly arrivals?: readonly (ArrivalSpec | CustomArrivalSpec)[];
+};
 
 function withLimiterRead(value: unknown, source: ScenarioSource, place = ''): unknown {
   const { limiter, control } = (value ?? {}) as { readonly limiter?: unknown; readonly control?: unknown };

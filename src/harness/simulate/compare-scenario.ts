@@ -30,9 +30,9 @@ export async function compareScenario(
     const effects: KeyEffects[] = [];
     const asked = { seed, signal, untilCycle, withDecisions: true };
     const rows = simulate$(scenario, asked).pipe(tap((row) => count(row, effects, timeline)));
-    const { outcome } = await lastValueFrom(rows.pipe(toRun(scenario, { seed, top: 0 })));
+    const { run } = await lastValueFrom(rows.pipe(toRun(scenario, { seed, top: 0 })));
     if (signal?.aborted === true) return undefined;
-    rules.push({ ...comparedRule({ name: rule, definition }, effects), ...reactions(outcome) });
+    rules.push({ ...comparedRule({ name: rule, definition }, effects), ...reactions(run.outcome) });
     timelines.push(timeline);
     keys = effects.length;
   }

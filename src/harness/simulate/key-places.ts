@@ -16,25 +16,22 @@ const NO_PLACE = '(no place)';
 export class KeyPlaces {
   /** Cycle of the last request by key, oldest first. */
   readonly #taken = new Map<number, number>();
+  readonly clock: World['clock'];
   readonly #most: number;
   readonly #world: World;
   readonly #span: number;
   readonly #without: number;
   /** Their contract if such keys are refused; undefined if they share it. */
   readonly refusing: number | undefined;
-  #requests = 0;
-  #limited = 0;
+  readonly figures = { requests: 0, limited: 0 };
 
   constructor({ max_keys, overflow }: KeyedSpec, world: World) {
     this.#most = max_keys;
     this.#world = world;
+    this.clock = world.clock;
     this.#without = world.add(NO_PLACE);
     this.#span = spanCycles(world.contracts[this.#without]!.gate.plan, world.clock.cycleMs);
     this.refusing = overflow === 'refuse' ? this.#without : undefined;
-  }
-
-  get clock(): World['clock'] {
-    return this.#world.clock;
   }
 
   decide(batch: CycleCounts): void {
@@ -46,8 +43,8 @@ export class KeyPlaces {
     const world = this.#world;
     const without = this.#without;
     const admitted = this.refusing === undefined ? world.request(without, n, asked) : world.refuse(without, n, asked);
-    this.#requests += n;
-    this.#limited += n - admitted;
+    this.figures.requests += n;
+    this.figures.limited += n - admitted;
     return admitted;
   }
 
@@ -72,10 +69,6 @@ export class KeyPlaces {
   againCycle(cycle: number): number {
     for (const last of this.#taken.values()) if (last + this.#span > cycle) return last + this.#span;
     return cycle + 1;
-  }
-
-  get figures(): { readonly requests: number; readonly limited: number } {
-    return { requests: this.#requests, limited: this.#limited };
   }
 
   #freeOne(cycle: number): boolean {

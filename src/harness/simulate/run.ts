@@ -1,12 +1,12 @@
 // Runs in virtual time: simulations, replays, and the model of a load. The scheduler ticks only where requests come:
 //
-//   cycles(clock) ─► requestsOf(batches) ─► decide(limiter) ─► rows, as cycles close
+//   arrivalsOf(batches) ─► decide(limiter) ─► rows, as cycles close
 //
 // Clients that react arrive by the same ticks; then the agenda steps from instant to instant.
 import { map, Observable, type OperatorFunction } from 'rxjs';
 import type { Clock } from '../../core/time/clock.js';
 import { lastInstantOf, startOf } from '../../core/time/cycle.js';
-import { type CycleTick, cycles } from '../../core/time/cycles.js';
+import { cycles } from '../../core/time/cycles.js';
 import { nextTurn } from '../../core/time/next-turn.js';
 import type { VirtualClock } from '../../core/time/virtual.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
@@ -22,28 +22,6 @@ export interface Limiter {
   decide(batch: CycleCounts): void;
 }
 
-/** The batches of a run, of which the scheduler asks for the next. */
-class Coming {
-  next: CycleCounts | undefined;
-  readonly #batches: Iterator<CycleCounts>;
-  readonly #cycleMs: number;
-
-  constructor(batches: Iterable<CycleCounts>, cycleMs: number) {
-    this.#batches = batches[Symbol.iterator]();
-    this.#cycleMs = cycleMs;
-  }
-
-  readonly due = (): number | undefined => {
-    const { done, value } = this.#batches.next();
-    this.next = done === true ? undefined : value;
-    return this.next && startOf(this.next.cycle, this.#cycleMs);
-  };
-}
-
-function requestsOf(coming: Coming): OperatorFunction<CycleTick, CycleCounts> {
-  return map(() => coming.next!);
-}
-
 /** Stops the clock for a turn of the event loop after `STEPS_PER_TURN` entries. */
 function decide(limiter: Limiter): OperatorFunction<CycleCounts, void> {
   let entries = 0;
@@ -55,10 +33,16 @@ function decide(limiter: Limiter): OperatorFunction<CycleCounts, void> {
   });
 }
 
-/** Each batch as its cycle begins, for clients. */
+/** Each batch as its cycle begins. The scheduler asks for the next. */
 export function arrivalsOf(batches: Iterable<CycleCounts>, clock: Clock): Observable<CycleCounts> {
-  const coming = new Coming(batches, clock.cycleMs);
-  return cycles(clock, { due: coming.due }).pipe(requestsOf(coming));
+  const coming = batches[Symbol.iterator]();
+  let next: CycleCounts | undefined;
+  const due = () => {
+    const { done, value } = coming.next();
+    next = done === true ? undefined : value;
+    return next && startOf(next.cycle, clock.cycleMs);
+  };
+  return cycles(clock, { due }).pipe(map(() => next!));
 }
 
 interface Progress {
@@ -69,14 +53,13 @@ interface Progress {
 /** The clock stops after the last batch. */
 function scheduled(batches: Iterable<CycleCounts>, limiter: Limiter): Progress {
   const { clock } = limiter;
-  const coming = new Coming(batches, clock.cycleMs);
   const progress: Progress = { isOpen: true };
   const end = () => {
     progress.isOpen = false;
     clock.stop();
   };
-  cycles(clock, { due: coming.due })
-    .pipe(requestsOf(coming), decide(limiter))
+  arrivalsOf(batches, clock)
+    .pipe(decide(limiter))
     .subscribe({
       complete: end,
       error(error: unknown) {

@@ -50,16 +50,15 @@ export interface Visit<Work> {
   readonly arrivedMs: number;
 }
 
-const noCounts = { arrived: 0, served: 0, refused: 0, dropped: 0, failed: 0, wasted: 0 };
-
-type ServiceCounts = Readonly<typeof noCounts> & { readonly waitingMs: number; readonly busyMs: number };
-
 interface OpenVisit<Work> extends Visit<Work> {
   stage: 'waiting' | 'serving' | 'gone';
   isAbandoned: boolean;
 }
 
 export class Service<Work> {
+  readonly counts = { arrived: 0, served: 0, refused: 0, dropped: 0, failed: 0, wasted: 0 };
+  readonly waiting: Level;
+  readonly busy: Level;
   readonly #options: ServiceOptions<Work>;
   readonly #clock: Clock;
   readonly #plan: ServicePlan;
@@ -68,9 +67,6 @@ export class Service<Work> {
   readonly #fromMs: number;
   /** Dropped requests stay in it until their turn. */
   readonly #queue = new FifoQueue<OpenVisit<Work>>();
-  readonly #waiting: Level;
-  readonly #busy: Level;
-  readonly #counts = { ...noCounts };
   readonly #waits = new Durations();
   readonly #responses = new Durations();
 
@@ -85,26 +81,18 @@ export class Service<Work> {
     this.#plan = plan;
     this.#emptyMs = clock.now();
     this.#fromMs = fromMs;
-    this.#waiting = new Level(fromMs, untilMs);
-    this.#busy = new Level(fromMs, untilMs);
-  }
-
-  get waiting(): number {
-    return this.#waiting.value;
-  }
-
-  get serving(): number {
-    return this.#busy.value;
+    this.waiting = new Level(fromMs, untilMs);
+    this.busy = new Level(fromMs, untilMs);
   }
 
   /** Undefined if refused. `onEnd` is called later, never from here. */
   offer(work: Work): Visit<Work> | undefined {
     const arrivedMs = this.#clock.now();
     const isCounted = arrivedMs >= this.#fromMs;
-    if (isCounted) this.#counts.arrived += 1;
-    const isBusy = this.#busy.value === this.#plan.servers;
-    if (isBusy && this.#waiting.value >= this.#plan.queue) {
-      if (isCounted) this.#counts.refused += 1;
+    if (isCounted) this.counts.arrived += 1;
+    const isBusy = this.busy.value === this.#plan.servers;
+    if (isBusy && this.waiting.value >= this.#plan.queue) {
+      if (isCounted) this.counts.refused += 1;
       this.#refusalMs += this.#plan.refusalMs;
       return undefined;
     }
@@ -122,7 +110,7 @@ export class Service<Work> {
     if (open.stage !== 'waiting' || !this.#plan.dropsAbandoned) return;
     open.stage = 'gone';
     this.#changeWaiting(-1, this.#clock.now());
-    if (this.#isCounted(open)) this.#counts.dropped += 1;
+    if (this.#isCounted(open)) this.counts.dropped += 1;
   }
 
   isDropped(visit: Visit<Work>): boolean {
@@ -130,21 +118,16 @@ export class Service<Work> {
     return stage === 'gone' && isAbandoned;
   }
 
-  get counts(): ServiceCounts {
-    const nowMs = this.#clock.now();
-    return { ...this.#counts, waitingMs: this.#waiting.areaMs(nowMs), busyMs: this.#busy.areaMs(nowMs) };
-  }
-
   figures(): ServiceFigures {
     const nowMs = this.#clock.now();
-    const { failed, wasted, ...counts } = this.#counts;
+    const { failed, wasted, ...counts } = this.counts;
     return {
       ...counts,
       ...(this.#mayFail && { failed }),
       wasted,
-      queue_mean: this.#waiting.mean(nowMs),
-      queue_max: this.#waiting.max,
-      busy_share: this.#busy.mean(nowMs) / this.#plan.servers,
+      queue_mean: this.waiting.mean(nowMs),
+      queue_max: this.waiting.max,
+      busy_share: this.busy.mean(nowMs) / this.#plan.servers,
       wait_ms: this.#waits.figures('from arrival at the service to the beginning of its work'),
       response_ms: this.#responses.figures('from arrival at the service to the end of its work'),
     };
@@ -156,17 +139,17 @@ export class Service<Work> {
   }
 
   #changeWaiting(by: number, nowMs: number): void {
-    this.#waiting.change(by, nowMs);
-    if (this.#waiting.value === 0 || this.#waiting.value === by) this.#emptyMs = nowMs;
-    this.#options.watch?.queued(this.#waiting.value);
+    this.waiting.change(by, nowMs);
+    if (this.waiting.value === 0 || this.waiting.value === by) this.#emptyMs = nowMs;
+    this.#options.watch?.queued(this.waiting.value);
   }
 
   #serve(visit: OpenVisit<Work>, nowMs: number): void {
     const { time, perInFlightMs } = this.#plan;
-    const others = this.#busy.value;
+    const others = this.busy.value;
     visit.stage = 'serving';
     this.#options.onStarted?.(visit.work);
-    this.#busy.change(1, nowMs);
+    this.busy.change(1, nowMs);
     if (this.#isCounted(visit)) this.#waits.record(nowMs - visit.arrivedMs);
     const workMs = time.drawMs(this.#options.draw) + perInFlightMs * others + this.#refusalMs;
     this.#refusalMs = 0;
@@ -176,13 +159,13 @@ export class Service<Work> {
   #end(visit: OpenVisit<Work>): void {
     const nowMs = this.#clock.now();
     visit.stage = 'gone';
-    this.#busy.change(-1, nowMs);
+    this.busy.change(-1, nowMs);
     this.#options.watch?.responded(nowMs - visit.arrivedMs);
     const hasFailed = this.#plan.fails > 0 && this.#options.draw.uniform() < this.#plan.fails;
     if (hasFailed) this.#countFailed(visit);
     else if (this.#isCounted(visit)) {
-      this.#counts.served += 1;
-      if (visit.isAbandoned) this.#counts.wasted += 1;
+      this.counts.served += 1;
+      if (visit.isAbandoned) this.counts.wasted += 1;
       this.#responses.record(nowMs - visit.arrivedMs);
     }
     const late = this.#serveNext(nowMs);
@@ -208,7 +191,7 @@ export class Service<Work> {
   }
 
   #countFailed(visit: OpenVisit<Work>): void {
-    if (this.#isCounted(visit)) this.#counts.failed += 1;
+    if (this.#isCounted(visit)) this.counts.failed += 1;
   }
 
   #hasPersistentQueue(nowMs: number): boolean {

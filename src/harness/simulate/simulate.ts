@@ -2,10 +2,11 @@
 //
 //   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
 //   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
-import { lastValueFrom, map, type Observable, type OperatorFunction } from 'rxjs';
+import { lastValueFrom, type Observable, type OperatorFunction } from 'rxjs';
 import type { GateFigures as Counted } from '../../core/limiter/fast-path.js';
 import type { Seed } from '../../core/math/seed.js';
-import { lastInstantOf } from '../../core/time/cycle.js';
+import { cycleOf, lastInstantOf, startOf } from '../../core/time/cycle.js';
+import type { Client } from '../clients/client.js';
 import { assembleOutcome, type ControlRun } from '../outcome/assemble.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { FigureSource } from '../outcome/expectation.js';
@@ -15,7 +16,6 @@ import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
 import { checkLoaded, type LoadedScenario } from '../scenario/loaded-scenario.js';
 import { countsOfModels, priced, requestsOfModels } from '../traffic/requests.js';
-import { type ActorState, actorStates } from './actor-states.js';
 import type { JourneyRecorder } from './journeys.js';
 import { KeyPlaces } from './key-places.js';
 import { type Drivable, rowsOf } from './run.js';
@@ -41,6 +41,13 @@ export interface SimulatedRun extends RunShape {
   readonly control: ControlRun | undefined;
   readonly measured: () => Measured;
   readonly actors: () => ActorState[];
+}
+
+/** The state of an actor of a run, and what it waits for. */
+export interface ActorState {
+  readonly actor: string;
+  readonly state: string;
+  readonly waiting: string;
 }
 
 interface Measured extends Pick<Outcome, 'clients' | 'service'> {
@@ -82,23 +89,11 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
 /** Its rows are folded at once, and have no columns. */
 function runAndSource(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions) {
   const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options.signal);
-  return lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
+  return lastValueFrom(rows.pipe(toRun(scenario, options)));
 }
 
 /** Folds the rows of `simulate$`. @param options the seed of the rows */
 export function toRun(
-  scenario: LoadedScenario,
-  options: OutcomeOptions = {},
-): OperatorFunction<CycleRow<SimulatedRun>, Run> {
-  const found = toRunAndSource(scenario, options);
-  return (rows) =>
-    rows.pipe(
-      found,
-      map(({ run }) => run),
-    );
-}
-
-function toRunAndSource(
   scenario: LoadedScenario,
   options: OutcomeOptions = {},
 ): OperatorFunction<CycleRow<SimulatedRun>, { readonly run: Run; readonly source: FigureSource }> {
@@ -200,4 +195,40 @@ function countsOf({ contracts }: World, places: KeyPlaces | undefined): Counted[
   return contracts.map(({ gate: { figures } }, index) =>
     index === places?.refusing ? { ...figures, ...places.figures } : figures,
   );
+}
+
+function actorStates(world: World, clients: SimulatedClients | undefined): ActorState[] {
+  const contracts = world.contracts.map((contract, index) => {
+    // A contract without requests is still in the cycle of its last one.
+    contract.advance(world.clock.cycle());
+    const { wakeMs } = contract;
+    const waiting = wakeMs === Number.POSITIVE_INFINITY ? '' : `wakes at cycle ${cycleOf(wakeMs, world.clock.cycleMs)}`;
+    return {
+      actor: `contract ${world.run.names[index]}`,
+      state: `${contract.state}, count ${contract.gate.count}`,
+      waiting,
+    };
+  });
+  const ofClients = [...(clients?.population.clients() ?? [])].map((client) => ({
+    actor: client.id,
+    state: client.state.at,
+    waiting: [...heldIn(client.state), ...alarmOf(client, world.clock.cycleMs)].join(', '),
+  }));
+  return [...contracts, ...ofClients];
+}
+
+function heldIn(state: object): string[] {
+  return Object.entries(state).flatMap(([name, value]: [string, unknown]) => {
+    if (name === 'at') return [];
+    if (typeof value === 'number' || typeof value === 'boolean') return [`${name} ${value}`];
+    const { size, job, attempts } = (value ?? {}) as { size?: number; job?: { number: number }; attempts?: number };
+    if (typeof size === 'number') return [`${name} ${size}`];
+    return name === 'task' && job !== undefined ? [`job ${job.number} after attempt ${attempts}`] : [];
+  });
+}
+
+function alarmOf({ alarmMs }: Client, cycleMs: number): string[] {
+  if (alarmMs === undefined) return [];
+  const cycle = cycleOf(alarmMs, cycleMs);
+  return [`wakes at cycle ${cycle} + ${Math.round(alarmMs - startOf(cycle, cycleMs))} ms`];
 }

@@ -175,7 +175,7 @@ export class SimulatedClients {
     return cycle >= from && cycle < to;
   }
 
-  #instants({ from, to }: Stretch): { readonly fromMs: number; readonly toMs: number } {
+  #instants({ from, to }: Stretch) {
     const at = (cycle: number) => startOf(this.#startCycle + cycle, this.#world.clock.cycleMs);
     return { fromMs: at(from), toMs: at(to) };
   }

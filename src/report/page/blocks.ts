@@ -9,6 +9,7 @@ import {
   shownIn,
   type Table,
   type TableColumn,
+  titleOf,
 } from '../block.js';
 import type { ChartSpec } from '../chart-specs/spec.js';
 import { number } from '../words.js';
@@ -103,10 +104,6 @@ function tableOf(
 function classOf(names: readonly string[]): HtmlPart {
   const given = names.filter((name) => name !== '').join(' ');
   return given === '' ? '' : html` class="${given}"`;
-}
-
-function titleOf(column: TableColumn): string {
-  return typeof column === 'string' ? column : column.title;
 }
 
 /** Foreign control characters become a dot; this one stays. */

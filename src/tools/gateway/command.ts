@@ -108,7 +108,7 @@ export const diff = command({
       import('./limit-rule.js'),
       import('./limit-changes.js'),
       import('./diff-document.js'),
-      import('../../report/answer-folder.js'),
+      import('../../report/folder.js'),
       import('../../report/run-table.js'),
     ]);
     const [oldFiles, newFiles] = await limitFilesOf([given.old, given.new ?? given.old]);

@@ -3,7 +3,6 @@ import { limitText } from '../../core/limiter/products/limit-text.js';
 import { VERSION } from '../../core/version.js';
 import { meantRules } from '../../harness/explain/meant-rules.js';
 import type { ExplainAsked, GatewayFiles, GatewayReplay, GatewayTool } from '../../harness/simulate/replay.js';
-import { openAnswerFolder, writeAnswer } from '../../report/answer-folder.js';
 import { exitCodes } from '../../report/command/exit-codes.js';
 import { exitOfStop, releaseStop, stopSignal } from '../../report/command/interrupt.js';
 import { limiterGiven } from '../../report/command/limit.js';
@@ -11,6 +10,7 @@ import { logName, readingProgress, readingText } from '../../report/command/log-
 import { NONE } from '../../report/command/options.js';
 import { printDocument } from '../../report/command/print.js';
 import { warn } from '../../report/command/say.js';
+import { openAnswerFolder, writeAnswer } from '../../report/folder.js';
 import { FoundLimits, type GatewayLimits, type Like, limitsOf } from './found.js';
 import type { ExplainedLimits } from './limit-explain.js';
 import { filesIn } from './limit-files.js';

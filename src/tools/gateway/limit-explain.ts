@@ -3,9 +3,8 @@
 //   log ──► answers: when, status, the limits met ──► by count and key: whose-refusals ──► ours | not ours | not judged
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { Failure } from '../../core/schema/failure.js';
-import { type PhaseFound, phasesThatExplain } from '../../harness/explain/phases-of-log.js';
 import type { LoggedAnswer, Possible } from '../../harness/explain/stretch-search.js';
-import { judgeKey } from '../../harness/explain/whose-refusals.js';
+import { judgeKey, type PhaseFound, phasesThatExplain } from '../../harness/explain/whose-refusals.js';
 import { memoryMs } from '../../harness/live/near-rules.js';
 import { durationsIn, grainMsOf, orderOf } from '../../harness/traffic/log/decision-time.js';
 import { formats } from '../../harness/traffic/log/formats.js';

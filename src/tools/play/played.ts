@@ -113,7 +113,7 @@ export async function playScenario(
   const options = { seed: scenario.seed, signal };
   const all = 1 + others.length;
   const journeys = new JourneyRecorder(MOST_JOURNEYS);
-  const ran = (done: number, one: LoadedScenario, more: Pick<SimulateOptions, 'journeys'> = {}) => {
+  const ran = async (done: number, one: LoadedScenario, more: Pick<SimulateOptions, 'journeys'> = {}) => {
     let shown = 0;
     const show = tap<CycleRow<SimulatedRun>>(({ cycle, run: { firstCycle, lastCycle } }) => {
       const share = (cycle - firstCycle) / Math.max(1, lastCycle - firstCycle);
@@ -121,7 +121,7 @@ export async function playScenario(
       shown = share;
       onShare((done + share) / all);
     });
-    return lastValueFrom(simulate$(one, { ...options, ...more }).pipe(show, toRun(one, options)));
+    return (await lastValueFrom(simulate$(one, { ...options, ...more }).pipe(show, toRun(one, options)))).run;
   };
   const run = await ran(0, scenario, { journeys });
   if (signal.aborted) return undefined;

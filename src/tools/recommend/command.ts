@@ -145,7 +145,7 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
     { summaryOf },
     { runTableCsv },
   ] = await Promise.all([
-    import('../../report/answer-folder.js'),
+    import('../../report/folder.js'),
     import('./sizing-page.js'),
     import('./sizing-document.js'),
     import('./lines-to-paste.js'),

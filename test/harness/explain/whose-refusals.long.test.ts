@@ -4,9 +4,8 @@ import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, uncheckedRule } from '../../../src/core/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { meantRules } from '../../../src/harness/explain/meant-rules.js';
-import { phasesThatExplain } from '../../../src/harness/explain/phases-of-log.js';
 import type { LoggedAnswer } from '../../../src/harness/explain/stretch-search.js';
-import { judgeKey } from '../../../src/harness/explain/whose-refusals.js';
+import { judgeKey, phasesThatExplain } from '../../../src/harness/explain/whose-refusals.js';
 import { memoryMs } from '../../../src/harness/live/near-rules.js';
 import { isAll } from '../../draws.js';
 

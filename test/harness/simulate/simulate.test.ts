@@ -213,7 +213,7 @@ it.each([
       if (cycle >= 1000) controller.abort();
     }),
   );
-  const { outcome, timeline, totals } = await lastValueFrom(rows.pipe(toRun(scenario)));
+  const { outcome, timeline, totals } = (await lastValueFrom(rows.pipe(toRun(scenario)))).run;
   const last = outcome.last_cycle!;
   expect(outcome.partial).toBe(true);
   expect(last).toBeGreaterThanOrEqual(1000);

@@ -1,6 +1,6 @@
 import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { ActorState } from '../../../src/harness/simulate/actor-states.js';
+import type { ActorState } from '../../../src/harness/simulate/simulate.js';
 import { simulate$ } from '../../../src/harness/simulate/simulate.js';
 import { MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../../../src/harness/simulate/trace.js';
 import { read } from '../scenario/reading.js';
