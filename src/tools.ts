@@ -6,5 +6,5 @@ import { limitFileReader } from './tools/gateway/pasted.js';
 export function addTools(): void {
   addLimitFileReader(limitFileReader);
   addTool('gateway', async () => (await import('./tools/gateway/given-limits.js')).gateway);
-  addTool('workers', async () => (await import('./tools/workers/generators.js')).workers);
+  addTool('workers', async () => (await import('./tools/workers/workers.js')).workers);
 }

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { addTool } from '../../src/core/schema/optional-package.js';
 import { openRunPool } from '../../src/harness/simulate/run-pool.js';
-import { workers } from '../../src/tools/workers/generators.js';
+import { workers } from '../../src/tools/workers/workers.js';
 import { hasRedis, RedisServer } from '../node/network/redis/server.js';
 import { type BenchRow, median } from './measure.js';
 

@@ -16,7 +16,6 @@ import type { RequestLogOptions } from '../../harness/live/request-log.js';
 import type { Sending, Stage } from '../../harness/live/sending.js';
 import type { MadeOnNode } from '../../harness/live/weir-target.js';
 import { withoutFiles } from '../../harness/scenario/file-source.js';
-import type { RunsElsewhere } from '../../harness/simulate/replication.js';
 import {
   apartMs,
   inTime,
@@ -32,16 +31,7 @@ import {
   replayRow,
   type ShareEnd,
 } from './load-job.js';
-import {
-  ASKS,
-  away,
-  isLast,
-  LOAD_QUEUE,
-  openQueueClient,
-  openRunQueue,
-  type QueueClient,
-  RUN_QUEUE,
-} from './run-queue.js';
+import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_QUEUE } from './run-queue.js';
 
 /** Polling interval, and messages per read. */
 const POLL_MS = 100;
@@ -57,14 +47,11 @@ interface Generator {
   isLost?: true;
 }
 
-const openGenerators: LoadsElsewhere['openGenerators'] = async (redis, connection, task) => {
+export const openGenerators: LoadsElsewhere['openGenerators'] = async (redis, connection, task) => {
   const client = await openQueueClient(redis);
   await client.clientSetName(ASKS);
   return new LoadGenerators(client, connection, { ...task, scenario: withoutFiles(task) });
 };
-
-/** Runs and loads on the machines of `weir worker`. */
-export const workers: RunsElsewhere & LoadsElsewhere = { openRunQueue, openGenerators };
 
 class LoadGenerators implements Generators {
   readonly #client: QueueClient;
