@@ -96,31 +96,34 @@ export function adaptersOf(limit: Limit): Adapters {
 }
 
 function express(limit: Limit): Adapters['express'] {
-  return (request, response, next) => {
-    const set: SetField = (name, value) => response.setHeader(name, value);
-    pass(limit, request, response, next, set, async (info) => {
-      if (limit.handler !== undefined) return void (await limit.handler(request, response, next, info));
-      response.status(limit.statusCode);
-      const message = await limit.messageFor(request);
-      if (!response.writableEnded) response.send(message);
+  return (request, response, next) =>
+    pass(limit, request, response, next, {
+      set: (name, value) => response.setHeader(name, value),
+      refuse: async (info) => {
+        if (limit.handler !== undefined) return void (await limit.handler(request, response, next, info));
+        response.status(limit.statusCode);
+        const message = await limit.messageFor(request);
+        if (!response.writableEnded) response.send(message);
+      },
     });
-  };
 }
 
 function fastify(limit: Limit): Adapters['fastify'] {
   const plugin = async (app: FastifyInstance) => {
-    app.addHook('onRequest', (request, reply, done) => {
-      const set: SetField = (name, value) => reply.header(inLowerCase(name), value);
-      pass(limit, request, reply.raw, done, set, async (info) => {
-        if (limit.handler === undefined) {
-          reply.code(limit.statusCode);
-          reply.send(await limit.messageFor(request));
-          return;
-        }
-        await limit.handler(request, reply, () => {}, info);
-        if (!reply.sent) done();
-      });
-    });
+    app.addHook('onRequest', (request, reply, done) =>
+      pass(limit, request, reply.raw, done, {
+        set: (name, value) => reply.header(inLowerCase(name), value),
+        refuse: async (info) => {
+          if (limit.handler === undefined) {
+            reply.code(limit.statusCode);
+            reply.send(await limit.messageFor(request));
+            return;
+          }
+          await limit.handler(request, reply, () => {}, info);
+          if (!reply.sent) done();
+        },
+      }),
+    );
   };
   // As fastify-plugin does: the hooks apply to the instance that registers the plugin.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true });
@@ -143,8 +146,7 @@ function pass(
   request: ExpressRequest & { rateLimit?: RateLimitInfo },
   response: NodeResponse,
   next: (error?: Error) => void,
-  set: SetField,
-  refuse: (info: RateLimitInfo) => Promise<void>,
+  { set, refuse }: { readonly set: SetField; readonly refuse: (info: RateLimitInfo) => Promise<void> },
 ): void {
   let verdict: Awaitable<LimitVerdict | undefined>;
   try {
