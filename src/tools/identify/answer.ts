@@ -14,7 +14,7 @@ import { searchByRun } from './parameter-search.js';
 import { anyPhase, phaseOf, phaseRange, roundedOf } from './printed-values.js';
 import { openIn } from './probes.js';
 import { productsLike } from './products-like.js';
-import { around, disjoint, spansOf, widened } from './ranges.js';
+import { around, disjoint, RESOLUTION, spansOf, widened } from './ranges.js';
 import { isByToken, isInCells, type Parameters, spansInWindow, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
 import { finestMs, TOLERANCE_MS, violationOf } from './violation.js';
@@ -32,7 +32,7 @@ export interface IdentifiedRule {
   /** Ready for a scenario; with the roundest numbers of the ranges. */
   readonly limiter: RuleDefinition;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  /** Every parameter is known to the requested resolution. */
+  /** Every parameter is known to the resolution. */
   readonly isExact: boolean;
   /** Smallest timing error over the orders tried, in ms; 0 if an order explains every answer. */
   readonly offMs: number;
@@ -65,7 +65,7 @@ const MOST_UNREST = 0.2;
 /** If the instants of counting are less certain than this, finding no rule proves little. */
 const MOST_LATE_MS = 30;
 
-export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
+export function answerOf(investigated: Investigated, harm?: string | undefined): Answer {
   const { evidence, alive, elapsedMs, usedBefore } = investigated;
   const common = {
     requests: (usedBefore?.answers ?? 0) + evidence.seen.length,
@@ -78,7 +78,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     const [verdict, ...why] = unnamed;
     return { verdict, rules: [], remarks: [...stopped, ...why, ...waits], ...common };
   }
-  const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestOf(evidence) + evidence.slackMs, resolution));
+  const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestOf(evidence) + evidence.slackMs));
   const isOne = rules.length === 1;
   const distinguishing = isOne ? undefined : distinguishingProbe(alive, evidence);
   const falseLimit = falseLimitOf(evidence, rules);
@@ -214,13 +214,13 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
   return late[late.length >> 1] ?? 0;
 }
 
-function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number): IdentifiedRule {
+function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number): IdentifiedRule {
   const offMs = found.violationMs > TOLERANCE_MS ? found.violationMs : 0;
   // A violation is a time, and a lower bound for the error of the parameters.
   const { structure, parameters } = found.best;
   const byMs = unknownMs + offMs + (parameters.isStalled ? evidence.usualWidthMs : 0);
   const spanByMs = byMs / spansInWindow(found.best);
-  const { limit, spans } = atWidest(found, evidence, resolution);
+  const { limit, spans } = atWidest(found, evidence);
   // Both ends assume equal transport times; measured times may be off by their variation.
   const pieces = spans.map((one) => widened(one, spanByMs));
   const spanMs = { least: pieces[0]!.least, most: pieces.at(-1)!.most };
@@ -258,7 +258,7 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
     words: structure.words,
     limiter: checkRule({ ...definition, params }),
     parameters: shown,
-    isExact: offMs === 0 && openIn({ ...found, ranges }, resolution).length === 0,
+    isExact: offMs === 0 && openIn({ ...found, ranges }, RESOLUTION).length === 0,
     offMs,
     products: productsLike(structure, rounded),
     edgesMs,
@@ -277,7 +277,6 @@ function edgesInWords({ parameters, edgesMs }: IdentifiedRule): string[] {
 function atWidest(
   { best, ranges, violationMs }: Fitted,
   evidence: Evidence,
-  resolution: number,
 ): { readonly limit: Range; readonly spans: readonly Range[] } {
   const { structure } = best;
   const mostMs = Math.max(TOLERANCE_MS, violationMs);
@@ -291,13 +290,13 @@ function atWidest(
   const variants = structures.filter((one) => one.extends === structure.id && one.has.length === structure.has.length);
   const ofVariants = variants.flatMap((variant) => {
     const found = fitted(variant, evidence, undefined, [best.parameters.spanMs]);
-    return isAlive(found) ? atWidest(found, evidence, resolution).spans : [];
+    return isAlive(found) ? atWidest(found, evidence).spans : [];
   });
   const { least, most } = ranges.spanMs;
   const others = all.filter(({ spanMs }) => spanMs < least || spanMs > most);
   const spans = [
-    ...spansOf(best, ranges.spanMs, violation, mostMs, resolution),
-    ...others.map(({ spanMs }) => around(spanMs, resolution)),
+    ...spansOf(best, ranges.spanMs, violation, mostMs),
+    ...others.map(({ spanMs }) => around(spanMs)),
     ...ofVariants,
   ];
   return { limit, spans: disjoint(spans) };

@@ -16,8 +16,6 @@ import type { AskingOptions } from './ask-target.js';
 import type { ClientAnswer } from './client/client-answer.js';
 import type { Investigated } from './explanations.js';
 
-const RESOLUTION = 0.01;
-
 const OF_URLS = { without: ['from', 'client'] };
 const OF_LIMITERS = { without: ['client'] };
 const OF_LOGS = { needs: 'from' };
@@ -117,12 +115,11 @@ interface Identified {
 }
 
 async function offline(from: string, { logFormat, time, where, key, limitedStatus }: Given): Promise<Identified> {
-  const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog }, { identifyRecorded }] = await Promise.all([
+  const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog, identifyRecorded }] = await Promise.all([
     import('./access-log.js'),
     import('./answer.js'),
     import('./findings.js'),
     import('./log-answer.js'),
-    import('./recorded.js'),
   ]);
   const seen = await readEvidence(from);
   if (seen !== undefined) {
@@ -137,10 +134,10 @@ async function offline(from: string, { logFormat, time, where, key, limitedStatu
     if (other !== undefined)
       throw usageFailure(`--${other} has no effect: ${from} holds answers, and not a log.`, `Leave --${other} out.`);
     const found = identifyRecorded(seen);
-    return { found, answer: answerOf(found, RESOLUTION) };
+    return { found, answer: answerOf(found) };
   }
   const log = { format: logFormat, timeColumn: time?.column, timeUnit: time?.unit, where };
-  return answerOfLog(await readAccessLog(from, { log, key, limitedStatus }), RESOLUTION);
+  return answerOfLog(await readAccessLog(from, { log, key, limitedStatus }));
 }
 
 async function live(url: string, given: Given): Promise<Identified> {
@@ -171,13 +168,13 @@ async function live(url: string, given: Given): Promise<Identified> {
     },
     onTick: show,
   };
-  const limits = { budget, timeMs, resolution: RESOLUTION };
+  const limits = { budget, timeMs };
   if (keyHeader === undefined) {
     const found = await ask(url, investigate({ ...limits, hasKeys: false }), options);
-    return { found, answer: { ...answerOf(found, RESOLUTION, found.harm), keys: 'not asked' } };
+    return { found, answer: { ...answerOf(found, found.harm), keys: 'not asked' } };
   }
   const found = await ask(url, investigateKeyed(limits), options);
-  const answer = answerOf(found, RESOLUTION, found.harm);
+  const answer = answerOf(found, found.harm);
   const ofKeys = found.keys === undefined ? [] : [keysInWords(found.keys, keyHeader)];
   const remarks = [...answer.remarks, ...ofKeys];
   return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };

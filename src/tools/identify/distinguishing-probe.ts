@@ -38,7 +38,7 @@ const MOST_MS = 300_000;
 const MOST_REQUESTS = 500;
 
 /** The probe is sent next, from `nowMs` on: the phases of grids are those of the answers. */
-interface NextProbe {
+export interface NextProbe {
   readonly nowMs: number;
   readonly left: { readonly requests: number; readonly timeMs: number };
 }

@@ -39,13 +39,6 @@ export function featuresOf(evidence: Evidence): Features {
   const times = new Map<number, number>();
   const note = (n: number) => void (n > 0 && times.set(n, (times.get(n) ?? 0) + 1));
   let sinceReturn: number | undefined;
-  let volley = { key: '', fromMs: -Infinity, admitted: 0, isLimited: false };
-  let mostAtOnce = 1;
-  const endVolley = () => {
-    if (!volley.isLimited) return;
-    note(volley.admitted);
-    mostAtOnce = Math.max(mostAtOnce, volley.admitted);
-  };
   for (const one of inOrder) {
     const before = last.get(one.key);
     if (before?.decision === 'limited' && one.decision === 'admitted' && one.sentMs > before.sentMs + apartMs) {
@@ -57,10 +50,6 @@ export function featuresOf(evidence: Evidence): Features {
       const toMs = countedWithin(one, evidence)[1];
       returns.push({ fromMs, toMs, refusedMs: since(refusedFrom), mixedMs: since(mixedFrom) });
     }
-    if (one.key !== volley.key || one.sentMs > volley.fromMs + VOLLEY_MS) {
-      endVolley();
-      volley = { key: one.key, fromMs: one.sentMs, admitted: 0, isLimited: false };
-    }
     const isApart = before !== undefined && one.sentMs > before.sentMs + 3 * usualMs;
     if (isApart) note(runs.get(one.key)!);
     const run = isApart ? 0 : (runs.get(one.key) ?? 0);
@@ -71,21 +60,25 @@ export function featuresOf(evidence: Evidence): Features {
         refusedFrom.set(one.key, fromMs);
         if (!mixedFrom.has(one.key)) mixedFrom.set(one.key, fromMs);
       }
-      volley.isLimited = true;
     } else {
       if (one.sentMs > (mixedFrom.get(one.key) ?? Infinity) + apartMs) mixedFrom.delete(one.key);
-      volley.admitted += 1;
       if (sinceReturn !== undefined) sinceReturn += 1;
     }
     runs.set(one.key, run + (one.decision === 'admitted' ? 1 : 0));
     last.set(one.key, one);
   }
-  endVolley();
-  for (const n of runs.values()) note(n);
+  const atOnce = volleysIn(inOrder).flatMap((volley) => {
+    const admitted = volley.filter(({ decision }) => decision === 'admitted').length;
+    return admitted < volley.length ? [admitted] : [];
+  });
+  for (const n of [...runs.values(), ...atOnce]) note(n);
   const bursts = [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)! || b - a);
   const fromMs = inOrder[0]?.sentMs ?? 0;
   return {
-    bursts: limitsFrom([...bursts.slice(0, MOST_BURSTS), mostAtOnce, Math.max(1, ...bursts)], firstLimits(inOrder)),
+    bursts: limitsFrom(
+      [...bursts.slice(0, MOST_BURSTS), Math.max(1, ...atOnce), Math.max(1, ...bursts)],
+      firstLimits(inOrder),
+    ),
     counts: bursts,
     recoveries,
     refusals,

@@ -145,10 +145,7 @@ function instantsOf({ base, burst, burstCycles, every, cycles }: Load, perCycle:
   return instants;
 }
 
-function statusesOf(seen: readonly Seen[]): {
-  readonly limited_status?: number[];
-  readonly admitted_status?: number[];
-} {
+function statusesOf(seen: readonly Seen[]) {
   const statuses = (decision: Seen['decision']) =>
     [...new Set(seen.filter((one) => one.decision === decision).flatMap(({ status }) => status ?? []))].sort(
       (a, b) => a - b,

@@ -62,10 +62,7 @@ export function startsOnEdges(
 }
 
 /** The times within a whole number of periods of every return; undefined if there are none. */
-function arcWithin(
-  returns: readonly Return[],
-  period: number,
-): { readonly fromMs: number; readonly arcMs: number } | undefined {
+function arcWithin(returns: readonly Return[], period: number) {
   const short = returns.filter(({ fromMs, toMs }) => toMs - fromMs < period);
   const isIn = (ms: number) =>
     short.every(({ fromMs, toMs }) => modulo(ms - fromMs + SLACK_MS, period) <= toMs - fromMs + 2 * SLACK_MS);

@@ -1,10 +1,16 @@
-// What an access log shows about a limiter, and what it cannot show. Pure.
+// Identifies a limiter from recorded requests, and from an access log: what it shows, and what it cannot show. Pure.
+//
+//   all at once     global search over every structure
+//   in stages       40 ─► 80 ─► 160 ─► all: explanations of the first requests are refined with each further part
+//   at last         every structure is searched near the times of those explanations
+import { rangeOf } from '../../core/math/range.js';
 import type { AccessLog } from './access-log.js';
 import { type Answer, answerOf } from './answer.js';
-import type { Investigated } from './explanations.js';
+import { type Evidence, evidenceOf, type Seen } from './evidence.js';
+import { explanationsOf, type Investigated, isAlive, preferred, revivedOf } from './explanations.js';
 import type { Fitted } from './fit.js';
-import { identifyRecorded } from './recorded.js';
 import { structures } from './structures.js';
+import { onlyTested } from './tested.js';
 
 /** A quicker admitted request was not held for a token; as a share of a token's time. */
 const HELD = 0.5;
@@ -12,11 +18,10 @@ const HELD = 0.5;
 const COARSE_MS = 30;
 /** A time is visible if it is longer than this multiple of the uncertainty. */
 const GRAINS = 4;
+/** Requests of the first stage. */
+const FIRST = 40;
 
-export function answerOfLog(
-  log: AccessLog,
-  resolution: number,
-): { readonly found: Investigated; readonly answer: Answer } {
+export function answerOfLog(log: AccessLog): { readonly found: Investigated; readonly answer: Answer } {
   const { seen, silenceMs, isStart } = log;
   const first = identifyRecorded(seen);
   const isExplained = first.alive.some(({ best: { structure } }) => structure.holds || structure.isInFlight);
@@ -24,7 +29,7 @@ export function answerOfLog(
   const all = isWorked ? identifyRecorded(seen.map((one) => ({ ...one, isWork: true as const }))) : first;
   const visible = all.alive.filter(({ best }) => log.hasDurations || !best.structure.isInFlight);
   const found = { ...all, alive: visible.flatMap((one) => [one, ...unseenOf(one, log)]) };
-  const answer = answerOf(found, resolution);
+  const answer = answerOf(found);
   const remarks = [...log.remarks, ...answer.remarks];
   if (visible.length < all.alive.length)
     remarks.push('A limit on what is in flight would explain them, too: without durations that is not known.');
@@ -76,3 +81,36 @@ function memoryMsOf({ limit, window_ms, token_ms, block_ms }: Answer['rules'][nu
 }
 
 const s = (ms: number) => `${Number((ms / 1_000).toPrecision(3))} s`;
+
+export function identifyRecorded(seen: readonly Seen[]): Investigated {
+  const evidence = evidenceOf(seen);
+  const isLimited = seen.some(({ decision }) => decision === 'limited');
+  const explaining = (all: readonly Fitted[]) => {
+    const nearMisses = all.filter((one) => !isAlive(one));
+    return preferred([...all.filter(isAlive), ...revivedOf(nearMisses, evidence)], evidence);
+  };
+  const all = explanationsOf(evidence);
+  const atOnce = explaining(all);
+  const found = atOnce.length > 0 || !isLimited ? atOnce : inStages(evidence);
+  const near = found.length === 0 ? all : explanationsOf(evidence, found, structures, true);
+  const { least, most } = rangeOf(seen.map(({ sentMs }) => sentMs));
+  return {
+    evidence,
+    ...onlyTested(found.length === 0 ? [] : explaining(near), evidence),
+    nearest: near[0],
+    elapsedMs: most - least,
+    ended: isLimited ? 'settled' : 'never limited',
+  };
+}
+
+function inStages(whole: Evidence): Fitted[] {
+  const { seen } = whole;
+  let alive: Fitted[] = [];
+  for (let n = FIRST; n < 2 * seen.length; n *= 2) {
+    const evidence = evidenceOf(seen.slice(0, n), whole);
+    const among = alive.map(({ best }) => best.structure);
+    const refitted = among.length === 0 ? [] : explanationsOf(evidence, alive, among).filter(isAlive);
+    alive = refitted.length > 0 ? refitted : explanationsOf(evidence).filter(isAlive);
+  }
+  return alive;
+}

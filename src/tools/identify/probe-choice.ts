@@ -2,7 +2,7 @@
 
 import { log } from '../../core/math/elementary.js';
 import { meanOf } from '../../core/math/interval.js';
-import { distinguishingProbe } from './distinguishing-probe.js';
+import { distinguishingProbe, type NextProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import {
@@ -17,6 +17,7 @@ import {
   type Volley,
 } from './probe.js';
 import { blurOf, confirming, continuing, gapOf, openIn, probesFor } from './probes.js';
+import { RESOLUTION } from './ranges.js';
 import { isTested } from './tested.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
@@ -26,11 +27,9 @@ export interface Choice {
   readonly isFresh: boolean;
 }
 
-export interface InvestigationState {
+export interface InvestigationState extends NextProbe {
   readonly alive: readonly Fitted[];
   readonly evidence: Evidence;
-  readonly left: { readonly requests: number; readonly timeMs: number };
-  readonly nowMs: number;
   readonly key: string;
 }
 
@@ -38,7 +37,6 @@ export interface InvestigationOptions {
   readonly budget: number;
   readonly timeMs: number;
   readonly hasKeys: boolean;
-  readonly resolution: number;
 }
 
 /** Structures and samples to consider: fewer samples of each if there are many. */
@@ -98,7 +96,7 @@ export class Choices {
       .join();
     const width = alive.reduce(
       (sum, fitted) =>
-        openIn(fitted, this.#options.resolution, blurOf(evidence)).reduce((all, name) => {
+        openIn(fitted, RESOLUTION, blurOf(evidence)).reduce((all, name) => {
           const { least, most } = fitted.ranges[name];
           return all + (most - least) / fitted.best.parameters[name];
         }, sum),
@@ -142,10 +140,10 @@ export class Choices {
   }
 
   /** A probe that is certain to distinguish some structures; earlier ones failed because parameters adapted. */
-  distinguishing({ alive, evidence, left, nowMs }: InvestigationState): Choice | undefined {
+  distinguishing(state: InvestigationState): Choice | undefined {
     this.#patience = PATIENCE;
-    const next = { nowMs, left };
-    const found = this.#distinguished < MOST_DISTINGUISHED ? distinguishingProbe(alive, evidence, next) : undefined;
+    const { alive, evidence } = state;
+    const found = this.#distinguished < MOST_DISTINGUISHED ? distinguishingProbe(alive, evidence, state) : undefined;
     if (found === undefined) return undefined;
     this.#distinguished += 1;
     this.#asked = DISTINGUISHING;
@@ -199,7 +197,7 @@ function asExpected(
 
 function nextProbe(
   { alive, evidence, left, nowMs, key }: InvestigationState,
-  { budget, timeMs: mostMs, hasKeys, resolution }: InvestigationOptions,
+  { budget, timeMs: mostMs, hasKeys }: InvestigationOptions,
   inVain: ReadonlyMap<string, number>,
 ): Choice | 'budget' | 'time' | undefined {
   const considered = alive.slice(0, MOST_STRUCTURES);
@@ -208,13 +206,13 @@ function nextProbe(
     fitted.samples.slice(0, each).map((one) => sampleOf(one, violationOf(one, evidence).states.get(key))),
   );
   const fresh = samples.map((all) => all.map((one) => ({ ...one, state: undefined })));
-  const open = considered.map((fitted) => openIn(fitted, resolution, blurOf(evidence)).length > 0);
+  const open = considered.map((fitted) => openIn(fitted, RESOLUTION, blurOf(evidence)).length > 0);
   const gapMs = gapOf(evidence);
   const nexts = samples.flat().map((one) => nextAt(one, nowMs + gapMs, evidence));
   const rooms = nexts.map(({ room }) => room).filter(Number.isFinite);
   const planned = [
     ...[...continuing(nexts, gapMs)].map((one) => ({ ...one, isFresh: false })),
-    ...[...probesFor(considered, evidence, resolution, hasKeys, rooms)].map((one) => ({ ...one, isFresh: hasKeys })),
+    ...[...probesFor(considered, evidence, RESOLUTION, hasKeys, rooms)].map((one) => ({ ...one, isFresh: hasKeys })),
   ].map((one) => {
     const requests = probeRequests(one.probe);
     const timeMs = one.restMs + lengthOf(one.probe);

@@ -79,6 +79,8 @@ function compensated(from: Parameters): Parameters[] {
   return shares.flatMap((share) => [1 - share, 1 + share].map((factor) => ({ ...from, spanMs: from.spanMs * factor })));
 }
 
+/** How exactly times are wanted, as a share of each. */
+export const RESOLUTION = 0.01;
 /** Steps beyond an end per resolution; the search ends after a whole resolution without an explanation. */
 const STEPS_OF_RESOLUTION = { onGrid: 10, other: 50 };
 const MOST_RESOLUTIONS = 6;
@@ -88,25 +90,24 @@ const PHASES = 96;
 const MOST_NEAR = 4;
 const REFINED = 5;
 
-/** Spans elsewhere: up to this factor longer or shorter, in steps of this share of the resolution. */
+/** Spans elsewhere: up to this factor longer or shorter, in steps of half the resolution. */
 const FARTHEST = 2;
-const STEP_ELSEWHERE = 0.5;
+const FACTOR_ELSEWHERE = 1 + RESOLUTION / 2;
 /** Values of `otherMs` to try, as shares of the span. */
 const OTHER_SHARES = midpoints(60);
 
 /**
  * All spans that explain the answers, as ascending disjoint ranges. With other instants of counting they may lie beyond the ends from
- * `endOf`; with other phases of a grid, distant spans may explain the answers, too. @param resolution as a share of the span
+ * `endOf`; with other phases of a grid, distant spans may explain the answers, too.
  */
 export function spansOf(
   { structure, parameters }: Hypothesis,
   range: Range,
   violation: (parameters: Parameters, mostMs: number) => number,
   toleranceMs: number,
-  resolution: number,
 ): readonly Range[] {
   const steps = structure.period === undefined ? STEPS_OF_RESOLUTION.other : STEPS_OF_RESOLUTION.onGrid;
-  const stepMs = (resolution / steps) * parameters.spanMs;
+  const stepMs = (RESOLUTION / steps) * parameters.spanMs;
   const shares = structure.capacity === undefined ? [] : OTHER_SHARES;
   const explains = (spanMs: number) =>
     [parameters.otherMs, ...shares.map((share) => share * spanMs)].some(
@@ -125,18 +126,16 @@ export function spansOf(
     return farthest + STEPS_MORE * direction * stepMs;
   };
   const pieces = [{ least: beyond(range.least, -1), most: beyond(range.most, 1) }];
-  const factor = 1 + STEP_ELSEWHERE * resolution;
-  for (let ms = range.least / FARTHEST; ms < range.most * FARTHEST; ms *= factor) {
+  for (let ms = range.least / FARTHEST; ms < range.most * FARTHEST; ms *= FACTOR_ELSEWHERE) {
     const isInside = ms > pieces[0]!.least && ms < pieces[0]!.most;
-    if (!isInside && explains(ms)) pieces.push(around(ms, resolution));
+    if (!isInside && explains(ms)) pieces.push(around(ms));
   }
   return disjoint(pieces);
 }
 
 /** The range that one span elsewhere represents. */
-export function around(spanMs: number, resolution: number): Range {
-  const factor = 1 + STEP_ELSEWHERE * resolution;
-  return { least: spanMs / factor, most: spanMs * factor };
+export function around(spanMs: number): Range {
+  return { least: spanMs / FACTOR_ELSEWHERE, most: spanMs * FACTOR_ELSEWHERE };
 }
 
 export function widened({ least, most }: Range, byMs: number, lowestMs = 0): Range {

@@ -26,21 +26,14 @@ export interface Where {
   readonly isWide?: boolean | undefined;
 }
 
-/** The spans to try, in ms. */
-interface Searched extends Spans {
-  /** The span of any structure, in ms. */
-  readonly shortest: number;
-  readonly longest: number;
-  readonly spans: readonly number[];
-}
-
+/** The spans to try, in ms; `shortest` and `longest` are those of any structure. */
 function searchedSpans(
   structure: Structure,
   { shortestMs, longestMs }: Evidence,
   { bursts, returns, fromMs, toMs, heldStepMs }: Features,
   waits: readonly number[],
   { near, isWide = false }: Where,
-): Searched {
+) {
   // If refused requests delay the return, the time since the last of them counts.
   const gaps = returns.slice(0, 6).map((one) => one.toMs - one.fromMs);
   const times = near ?? [...[...new Set(waits)].slice(-3), ...(structure.isPutOff ? gaps : [])];

@@ -23,44 +23,32 @@ const exactly = (ms: number) => Math.max(1 / 16, Math.round(ms * 16) / 16);
 const evenly = (ms: number) => Math.max(2, 2 * Math.round(ms / 2));
 
 const span = ({ spanMs }: Parameters) => exactly(spanMs);
-const fixed = (more: object) => ({
-  rule: ({ limit, spanMs }: Parameters) =>
-    rule('fixed_window', { limit, window_ms: exactly(spanMs), count_refused: true, ...more }),
-});
-const counter = (more: object) => (p: Parameters) =>
-  rule('sliding_counter', { limit: p.limit, window_ms: exactly(p.spanMs), ...more });
+
+const fixed = (id: string, words: string, params: object, spec: Omit<Spec, 'rule'> = {}) =>
+  structure(id, 'fixed window', words, {
+    ...spec,
+    rule: ({ limit, spanMs }) =>
+      rule('fixed_window', { limit, window_ms: exactly(spanMs), count_refused: true, ...params }),
+  });
 const onGrid = { has: ['shiftMs'], period: span } as const;
+const successive = { window: { isFixed: true } } as const;
+const restarted = { isPutOff: true, window: { isRestarted: true } } as const;
 
 const SEGMENTS = [2, 3, 4, 5, 6, 8, 10, 60];
 const MANY = 12;
 const TICKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 100];
 
 const windows = [
-  structure('fixed', 'fixed window', 'a fixed window that opens at the first request', {
-    ...fixed({}),
-    window: { isFixed: true },
-  }),
-  structure('fixed-grid', 'fixed window', 'a fixed window on a grid of the clock', {
-    ...onGrid,
-    ...fixed({ align: 'epoch' }),
-    window: { isFixed: true },
-  }),
-  structure('fixed-restart', 'fixed window', 'a fixed window that a refused request restarts', {
-    ...fixed({ refused_restart_window: true }),
-    isPutOff: true,
-    window: { isRestarted: true },
-  }),
-  structure('fixed-elastic', 'fixed window', 'a count that every request, refused ones too, keeps alive', {
-    ...fixed({ every_hit_restarts_window: true }),
-    isPutOff: true,
-    window: { isRestarted: true },
-  }),
-  structure(
-    'fixed-backoff',
-    'fixed window',
-    'a fixed window that each refused request doubles',
-    fixed({ refused_backoff: 2 }),
+  fixed('fixed', 'a fixed window that opens at the first request', {}, successive),
+  fixed('fixed-grid', 'a fixed window on a grid of the clock', { align: 'epoch' }, { ...onGrid, ...successive }),
+  fixed('fixed-restart', 'a fixed window that a refused request restarts', { refused_restart_window: true }, restarted),
+  fixed(
+    'fixed-elastic',
+    'a count that every request, refused ones too, keeps alive',
+    { every_hit_restarts_window: true },
+    restarted,
   ),
+  fixed('fixed-backoff', 'a fixed window that each refused request doubles', { refused_backoff: 2 }),
   structure('fixed-block', 'fixed window', 'a fixed window, and a block from the first refused request on', {
     has: ['otherMs'],
     window: { isFixed: true, isBlocked: true },
@@ -114,70 +102,53 @@ const windows = [
   ),
 ];
 
-const estimate = { isEstimate: true } as const;
+const counting = (params: object) => (p: Parameters) =>
+  rule('sliding_counter', { limit: p.limit, window_ms: exactly(p.spanMs), ...params });
+const counter = (id: string, words: string, params: object, spec: Partial<Spec> = {}) =>
+  structure(id, 'sliding counter', `a sliding counter ${words}`, {
+    rule: counting(params),
+    ...spec,
+    window: { ...spec.window, isEstimate: true },
+  });
+const counterOnGrid = (id: string, words: string, params: object, spec: Partial<Spec> = {}) =>
+  counter(`counter-grid${id}`, `on a grid of the clock${words}`, { align: 'epoch', ...params }, { ...onGrid, ...spec });
+
+const all = { window: { isAll: true } } as const;
 const counters = [
-  structure('counter', 'sliding counter', 'a sliding counter from the first request', {
-    window: estimate,
-    rule: counter({}),
-  }),
-  structure('counter-floor', 'sliding counter', 'a sliding counter from the first request, rounded down', {
-    window: estimate,
-    rule: counter({ floor_total: true }),
-  }),
-  structure(
+  counter('counter', 'from the first request', {}),
+  counter('counter-floor', 'from the first request, rounded down', { floor_total: true }),
+  counter(
     'counter-refused',
-    'sliding counter',
-    'a sliding counter from the first request in which refused requests count',
+    'from the first request in which refused requests count',
+    {},
     {
-      window: { isAll: true, ...estimate },
+      ...all,
       // HAProxy counts in ms, and its windows begin at even ones.
       rule: (p) => ({
-        ...counter({ count_refused: true, even_ms: true })({ ...p, spanMs: evenly(p.spanMs) }),
+        ...counting({ count_refused: true, even_ms: true })({ ...p, spanMs: evenly(p.spanMs) }),
         clock_resolution_ms: 1,
       }),
     },
   ),
-  structure('counter-grid', 'sliding counter', 'a sliding counter on a grid of the clock', {
-    ...onGrid,
-    window: estimate,
-    rule: counter({ align: 'epoch' }),
-  }),
-  structure('counter-grid-floor', 'sliding counter', 'a sliding counter on a grid of the clock, rounded down', {
-    ...onGrid,
-    window: estimate,
-    rule: counter({ align: 'epoch', floor_prev: true }),
-  }),
-  structure(
-    'counter-grid-refused',
-    'sliding counter',
-    'a sliding counter on a grid of the clock in which refused requests count',
-    {
-      ...onGrid,
-      window: { isAll: true, ...estimate },
-      rule: counter({ align: 'epoch', count_refused: true }),
-    },
+  counterOnGrid('', '', {}),
+  counterOnGrid('-floor', ', rounded down', { floor_prev: true }),
+  counterOnGrid('-refused', ' in which refused requests count', { count_refused: true }, all),
+  counterOnGrid(
+    '-cache',
+    '; a refused request blocks to the end of the window',
+    { floor_prev: true, block_until_window_end: true },
+    { window: { isBlocked: true } },
   ),
-  structure(
-    'counter-grid-cache',
-    'sliding counter',
-    'a sliding counter on a grid of the clock; a refused request blocks to the end of the window',
+  counterOnGrid(
+    '-block',
+    ', and a block from each refused request on',
+    {},
     {
-      ...onGrid,
-      window: { isBlocked: true, ...estimate },
-      rule: counter({ align: 'epoch', floor_prev: true, block_until_window_end: true }),
-    },
-  ),
-  structure(
-    'counter-grid-block',
-    'sliding counter',
-    'a sliding counter on a grid of the clock, and a block from each refused request on',
-    {
-      ...onGrid,
-      window: { isAll: true, isBlocked: true, ...estimate },
+      window: { isAll: true, isBlocked: true },
       has: ['shiftMs', 'otherMs'],
       isFine: true,
       extends: 'counter-grid-refused',
-      rule: (p) => counter({ align: 'epoch', count_refused: true, block_ms: p.otherMs })(p),
+      rule: (p) => counting({ align: 'epoch', count_refused: true, block_ms: p.otherMs })(p),
     },
   ),
 ];
@@ -194,6 +165,16 @@ const nginx = ({ limit, spanMs }: Parameters, more: object) =>
   rule('nginx_limit_req', { rate_1000: Math.max(1, Math.round(1e6 / spanMs)), burst: limit - 1, ...more });
 const thousandth = ({ spanMs }: Parameters) => spanMs / 500;
 
+const ticking = (id: string, words: string, params: object, spec: Omit<Spec, 'rule'> = {}) =>
+  TICKS.map((part) =>
+    structure(`${id}/${part}`, 'token bucket', `a token bucket that gets ${part} at each tick${words}`, {
+      ...spec,
+      part,
+      isFine: true,
+      rule: (p) => bucket({ per_ms: exactly(p.spanMs), rate: part, refill: 'interval', ...params })(p),
+    }),
+  );
+
 const buckets = [
   structure('bucket', 'token bucket', 'a token bucket (GCRA, a meter)', { rule: bucket({}) }),
   structure('bucket-thousandths', 'token bucket', 'a meter in thousandths of a request, which cuts off less', {
@@ -209,27 +190,8 @@ const buckets = [
     capacity,
     rule: (p) => bucket({ capacity: capacity(p) })(p),
   }),
-  ...TICKS.map((part) =>
-    structure(`bucket-ticks/${part}`, 'token bucket', `a token bucket that gets ${part} at each tick of a clock`, {
-      has: ['shiftMs'],
-      part,
-      isFine: true,
-      period: span,
-      rule: (p) => bucket({ per_ms: exactly(p.spanMs), rate: part, refill: 'interval' })(p),
-    }),
-  ),
-  ...TICKS.map((part) =>
-    structure(
-      `bucket-ticks-first/${part}`,
-      'token bucket',
-      `a token bucket that gets ${part} at each tick, counted from the first request`,
-      {
-        part,
-        isFine: true,
-        rule: (p) => bucket({ per_ms: exactly(p.spanMs), rate: part, refill: 'interval', align: 'first' })(p),
-      },
-    ),
-  ),
+  ...ticking('bucket-ticks', ' of a clock', {}, onGrid),
+  ...ticking('bucket-ticks-first', ', counted from the first request', { align: 'first' }),
   structure('bucket-whole', 'token bucket', 'a token bucket of whole tokens, which loses fractions', {
     rule: bucket({ refill: 'interval_trunc' }),
   }),

@@ -97,42 +97,32 @@ export function adaptersOf(limit: Limit): Adapters {
 
 function express(limit: Limit): Adapters['express'] {
   return (request, response, next) =>
-    act(
-      () => limit.verdictOn(request, request.ip),
-      next,
-      (verdict) => {
-        verdict.write((name, value) => response.setHeader(name, value));
-        note(request, verdict, response);
-        return verdict.isAdmitted ? next() : refuse(limit, request, response, next, verdict);
+    pass(limit, request, response, next, {
+      set: (name, value) => response.setHeader(name, value),
+      refuse: async (info) => {
+        if (limit.handler !== undefined) return void (await limit.handler(request, response, next, info));
+        response.status(limit.statusCode);
+        const message = await limit.messageFor(request);
+        if (!response.writableEnded) response.send(message);
       },
-    );
-}
-
-async function refuse(
-  limit: Limit,
-  request: ExpressRequest,
-  response: ExpressResponse,
-  next: () => void,
-  { info }: LimitVerdict,
-): Promise<void> {
-  if (limit.handler !== undefined) return void (await limit.handler(request, response, next, info));
-  response.status(limit.statusCode);
-  const message = await limit.messageFor(request);
-  if (!response.writableEnded) response.send(message);
+    });
 }
 
 function fastify(limit: Limit): Adapters['fastify'] {
   const plugin = async (app: FastifyInstance) => {
     app.addHook('onRequest', (request, reply, done) =>
-      act(
-        () => limit.verdictOn(request, request.ip),
-        done,
-        (verdict) => {
-          verdict.write((name, value) => reply.header(inLowerCase(name), value));
-          note(request, verdict, reply.raw);
-          return verdict.isAdmitted ? done() : refuseReply(limit, request, reply, done, verdict);
+      pass(limit, request, reply.raw, done, {
+        set: (name, value) => reply.header(inLowerCase(name), value),
+        refuse: async (info) => {
+          if (limit.handler === undefined) {
+            reply.code(limit.statusCode);
+            reply.send(await limit.messageFor(request));
+            return;
+          }
+          await limit.handler(request, reply, () => {}, info);
+          if (!reply.sent) done();
         },
-      ),
+      }),
     );
   };
   // As fastify-plugin does: the hooks apply to the instance that registers the plugin.
@@ -147,36 +137,32 @@ function inLowerCase(name: string): string {
   return lowerCase.get(name)!;
 }
 
-async function refuseReply(
+/**
+ * Goes on with the verdict, at once if it is there; `next` takes a request that is skipped, and errors. Sets `request.rateLimit`, and
+ * settles when the response ends.
+ */
+function pass(
   limit: Limit,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  done: () => void,
-  { info }: LimitVerdict,
-): Promise<void> {
-  if (limit.handler === undefined) {
-    reply.code(limit.statusCode);
-    reply.send(await limit.messageFor(request));
-    return;
-  }
-  await limit.handler(request, reply, () => {}, info);
-  if (!reply.sent) done();
-}
-
-/** Goes on with the verdict, at once if it is there; `next` takes a request that is skipped, and errors. */
-function act(
-  decide: () => Awaitable<LimitVerdict | undefined>,
+  request: ExpressRequest & { rateLimit?: RateLimitInfo },
+  response: NodeResponse,
   next: (error?: Error) => void,
-  take: (verdict: LimitVerdict) => Awaitable<void>,
+  { set, refuse }: { readonly set: SetField; readonly refuse: (info: RateLimitInfo) => Promise<void> },
 ): void {
   let verdict: Awaitable<LimitVerdict | undefined>;
   try {
-    verdict = decide();
+    verdict = limit.verdictOn(request, request.ip);
   } catch (error) {
     next(error as Error);
     return;
   }
-  const done = proceed(verdict, (made) => (made === undefined ? next() : take(made)));
+  const done = proceed(verdict, (made): Awaitable<void> => {
+    if (made === undefined) return next();
+    const { isAdmitted, info, settle } = made;
+    made.write(set);
+    request.rateLimit = info;
+    if (settle !== undefined) response.once('close', () => settle(response.writableEnded ? response.statusCode : 0));
+    return isAdmitted ? next() : refuse(info);
+  });
   if (isPending(done)) done.catch(next);
 }
 
@@ -238,12 +224,6 @@ async function limitedResponse(
   const message = await limit.messageFor(request);
   const { statusCode: status } = limit;
   return typeof message === 'string' ? new Response(message, { status }) : Response.json(message, { status });
-}
-
-/** Sets `request.rateLimit`, and settles when the response ends. */
-function note(request: object, { info, settle }: LimitVerdict, response: NodeResponse): void {
-  (request as { rateLimit?: RateLimitInfo }).rateLimit = info;
-  if (settle !== undefined) response.once('close', () => settle(response.writableEnded ? response.statusCode : 0));
 }
 
 function addressIn(env: unknown): string | undefined {

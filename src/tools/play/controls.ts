@@ -103,6 +103,20 @@ export function comparing(text: string, names: readonly string[]): string {
   return names.length === 0 ? without(text, ['compare']) : written(text, ['compare'], [...names]);
 }
 
+/** The requests sent through every rule. */
+export const TRAFFIC = comparing(
+  `question: What does each rule do with the same requests?
+seed: 4
+cycle_ms: 500
+duration: 40s
+limiter: { threshold: 100, within: 10s }
+arrivals:
+  - { model: poisson, rate: 6/s }
+  - { model: burst, burst_rate: 30/s, at: 12s, for: 5s }
+`,
+  Object.keys(families),
+);
+
 /** Sets the policy. Adds retrying clients if there are none; `undefined` removes them. */
 export function backingOff(text: string, policy: string | undefined): string {
   const clients = listed(valueAt(parseDocument(text, { logLevel: 'error' }).toJS(), ['clients']));

@@ -12,16 +12,11 @@ interface Answer {
   readonly policy?: string;
 }
 
-interface LocalPage {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 const HOST = '127.0.0.1';
 const TEXT = 'text/plain; charset=utf-8';
 
 /** @param port 0 for a free one @throws Failure `port_in_use` */
-export async function servePage(port: number, page: string): Promise<LocalPage> {
+export async function servePage(port: number, page: string) {
   const check = hostCheck(HOST, []);
   const served = { type: 'text/html; charset=utf-8', content: page, policy: policyOf(page) };
   const server = createServer((request, response) => send(request, response, answerTo(request, served, check)));
@@ -32,7 +27,7 @@ export async function servePage(port: number, page: string): Promise<LocalPage> 
   return {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}/`,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -8,8 +8,7 @@ import { element } from '../../web/page-element.js';
 import { Embedded } from './embedded.js';
 import { type Linked, linkedBy } from './link.js';
 import { Rules } from './rules.js';
-import { Sandbox } from './sandbox.js';
-import { shipped } from './shipped.js';
+import { Sandbox, shipped } from './sandbox.js';
 import { steps } from './steps.js';
 import { Story } from './story.js';
 

@@ -4,10 +4,9 @@ import { families } from '../../core/limiter/products/families.js';
 import { VERSION } from '../../core/version.js';
 import { plainNumber } from '../../report/chart-specs/axis-text.js';
 import { palettes, type Theme } from '../../report/chart-specs/palette.js';
-import { controlsOf, slid } from './controls.js';
+import { controlsOf, slid, TRAFFIC } from './controls.js';
 import type { RuleColumns } from './played.js';
 import { usePlayed } from './player.js';
-import { TRAFFIC } from './rules-traffic.js';
 import { Slide } from './sliders.js';
 
 export function Rules({ theme }: { readonly theme: Theme }) {

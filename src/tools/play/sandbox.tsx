@@ -8,22 +8,24 @@ import type { Outcome } from '../../harness/outcome/outcome-schema.js';
 import { plainNumber } from '../../report/chart-specs/axis-text.js';
 import type { Theme } from '../../report/chart-specs/palette.js';
 import { counted, share as shareOf } from '../../report/words.js';
+import { element } from '../../web/page-element.js';
 import { Scrolling } from '../../web/scrolling.js';
 import { Charts } from './charts.js';
 import { askedAt, controlsOf } from './controls.js';
 import { Expectations, type Tile, Tiles } from './figures.js';
 import { Lanes } from './lanes.js';
-import { linkOf } from './link.js';
+import { type Linked, linkOf } from './link.js';
 import { type TakenLimit, withLimit, withLog } from './own-files.js';
 import { player, usePlayed } from './player.js';
 import type { Refusal } from './runs.js';
-import { shipped } from './shipped.js';
 import { Sliders } from './sliders.js';
 
 const LINK_AFTER_MS = 300;
+/** The example scenarios by name. */
+export const shipped = JSON.parse(element('scenarios').textContent) as Readonly<Record<string, string>>;
 
 interface SandboxProps {
-  readonly first: { readonly text: string; readonly name: string };
+  readonly first: Linked;
   readonly theme: Theme;
 }
 
@@ -104,7 +106,7 @@ export function Sandbox({ first, theme }: SandboxProps) {
 }
 
 /** The scenario as text, with what is said of it; the address of the page follows. */
-function useWritten(first: Written) {
+function useWritten(first: Linked) {
   const [text, setText] = useState(first.text);
   const [name, setName] = useState(first.name);
   const [said, setSaid] = useState('');
@@ -123,7 +125,7 @@ function useWritten(first: Written) {
   return { text, latest, change, name, setName, said, setSaid, command, setCommand };
 }
 
-type Copying = (scenario: Written) => Promise<Copied>;
+type Copying = (scenario: Linked) => Promise<Copied>;
 
 function CopyButtons({ onCopy }: { readonly onCopy: (copying: Copying) => void }) {
   return (
@@ -310,18 +312,13 @@ function slugOf(file: string): string {
   );
 }
 
-interface Written {
-  readonly name: string;
-  readonly text: string;
-}
-
 interface Copied {
   readonly said: string;
   /** To be copied by hand where the browser refuses. */
   readonly command?: string;
 }
 
-async function copyLink(scenario: Written): Promise<Copied> {
+async function copyLink(scenario: Linked): Promise<Copied> {
   history.replaceState(null, '', await linkOf(scenario));
   return {
     said: (await copied(location.href))
@@ -330,7 +327,7 @@ async function copyLink(scenario: Written): Promise<Copied> {
   };
 }
 
-async function copyEmbed(scenario: Written): Promise<Copied> {
+async function copyEmbed(scenario: Linked): Promise<Copied> {
   const link = (await linkOf(scenario)).slice(1);
   const command = `<iframe src="${location.href.split('#')[0]}#embed/requests/${link}" title="Weir: ${scenario.name}" width="720" height="460"></iframe>`;
   return {
@@ -341,7 +338,7 @@ async function copyEmbed(scenario: Written): Promise<Copied> {
   };
 }
 
-async function copyLive({ name, text }: Written): Promise<Copied> {
+async function copyLive({ name, text }: Linked): Promise<Copied> {
   const body = text.endsWith('\n') ? text : `${text}\n`;
   const command =
     shipped[name] === text

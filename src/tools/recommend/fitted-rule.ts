@@ -75,7 +75,6 @@ export type FittedRule = Shaped<typeof FittedRule>;
 
 export function fittedRules(sizing: Sizing, tuning: Tuning, shares: readonly number[], cycleMs: number): FittedRule[] {
   const { ladders, counts } = sizing;
-  if (ladders.length === 0) return [];
   return ladders.flatMap((ladder, index) => {
     const { name, within, rungs } = ladder.plan;
     const { suspects, requests, limited } = tuning.ladders[index]!;

@@ -66,8 +66,8 @@ function dataOf({ advice, sizing, names, key }: LogAdvice & AdviceParts): Sizing
     const points = [...new Map([...ofCurve, ...recommended].map((point) => [point.threshold, point])).values()].sort(
       (a, b) => a.threshold - b.threshold,
     );
-    const highest = highestOf(sizing.busy[window]!, suspects, most);
-    const rows = highest && columnsOf(highest, numbers, (cycle) => startOf(cycle, advice.cycle_ms) - firstMs);
+    const secondOf = (cycle: number) => Math.round((startOf(cycle, advice.cycle_ms) - firstMs) / 1000);
+    const rows = highestOf(sizing.busy[window]!, suspects, most, numbers, secondOf);
     return {
       name: windowWords(curve.within, advice.cycle_ms),
       requests: tuning.curves[window]!.requests,
@@ -106,13 +106,14 @@ function thinned({ points }: RuleCurve) {
   return points.filter((_, index) => index % step === 0 || index === points.length - 1);
 }
 
-interface HighestRows {
-  readonly floor: number;
-  readonly rows: readonly BusyRow[];
-}
-
-/** Undefined if rows of others than suspects are not known. */
-function highestOf(busy: BusyCycles, suspects: ReadonlySet<number>, most: number): HighestRows | undefined {
+/** Undefined if rows of others than suspects are not known. @param numbers of the keys on the page; grows */
+function highestOf(
+  busy: BusyCycles,
+  suspects: ReadonlySet<number>,
+  most: number,
+  numbers: Map<number, number>,
+  secondOf: (cycle: number) => number,
+): SizedRows | undefined {
   if ([...busy.leftOut].some((key) => !suspects.has(key))) return undefined;
   let { floor } = busy;
   let rows: BusyRow[] = [...busy.rows()].filter(({ key }) => !suspects.has(key));
@@ -120,15 +121,6 @@ function highestOf(busy: BusyCycles, suspects: ReadonlySet<number>, most: number
     floor = rows.map(({ to }) => to).sort((a, b) => b - a)[most]!;
     rows = rows.filter(({ to }) => to > floor);
   }
-  return { floor, rows };
-}
-
-/** @param numbers of the keys on the page; grows */
-function columnsOf(
-  { floor, rows }: HighestRows,
-  numbers: Map<number, number>,
-  sinceMs: (cycle: number) => number,
-): SizedRows {
   const numberOf = (key: number) => {
     const known = numbers.get(key) ?? numbers.size;
     numbers.set(key, known);
@@ -137,7 +129,7 @@ function columnsOf(
   return {
     floor,
     key: rows.map(({ key }) => numberOf(key)),
-    second: rows.map(({ cycle }) => Math.round(sinceMs(cycle) / 1000)),
+    second: rows.map(({ cycle }) => secondOf(cycle)),
     from: rows.map(({ from }) => from),
     to: rows.map(({ to }) => to),
   };

@@ -40,13 +40,8 @@ interface TakeOptions {
   readonly onLoad: ((job: unknown, client: QueueClient) => Promise<void>) | undefined;
 }
 
-interface Taking {
-  /** Takes no further runs; resolves when those in progress are done. */
-  close(): Promise<void>;
-}
-
 /** Takes as many runs at once as there are threads, until closed. @throws Failure `store_away`, `wrong_usage` */
-export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: TakeOptions): Promise<Taking> {
+export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: TakeOptions) {
   const client = await openQueueClient(url);
   await client.clientSetName(MAKES);
   const pool = runThreads(threads);
@@ -91,6 +86,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   void watch();
   await Promise.all(workers.map((one) => one.waitUntilReady()));
   return {
+    /** Takes no further runs; resolves when those in progress are done. */
     async close() {
       ended.abort();
       // Without Redis, the runs in progress cannot be delivered.

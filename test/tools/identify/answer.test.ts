@@ -45,7 +45,7 @@ function answered(violationMs: number, of = [fixed], isHeld = false, announcedLi
     samples: [],
   }));
   const common = { elapsedMs: 1_200, ended: 'settled' } as const;
-  return answerOf({ evidence, alive, nearest: alive[0], ...common }, 0.1);
+  return answerOf({ evidence, alive, nearest: alive[0], ...common });
 }
 
 it('an answer says that its rule explains everything seen, and what was not looked for', () => {
@@ -120,7 +120,7 @@ it.each([
   const instants = [0, 0.01, 0.02, 0.5, 0.9, 1.3, 1.31, 1.32, 1.4, 2.2, 2.4].map((share) => share * window_ms);
   const decide = limiterOf({ primitive: 'sliding_log', params: { limit: 3, window_ms } }, 0);
   const log = settled(answersAt(decide, instants), ['log']);
-  const answer = answerOf(log, 0.1);
+  const answer = answerOf(log);
   const said = answer.remarks.filter((one) => !one.startsWith('Not looked for'));
   expect([answer.rules.map(({ structure }) => structure), said]).toEqual([['log'], remarks]);
 });
@@ -135,7 +135,7 @@ it.each([
     const window = { limit: 5, window_ms: 1_900, align: 'epoch', phase_ms: 400 };
     const instants = Array.from({ length: n }, (_, k) => 1_000_000 + stepMs * k + (k % 7) * 11);
     const decide = limiterOf({ primitive: 'fixed_window', params: window }, 0);
-    const { rules, remarks } = answerOf(settled(answersAt(decide, instants), ['fixed-grid']), 0.01);
+    const { rules, remarks } = answerOf(settled(answersAt(decide, instants), ['fixed-grid']));
     const { phase_ms, window_ms } = rules[0]!.parameters;
     const pieces = phase_ms!.pieces ?? [phase_ms!];
     expect(pieces.some(({ least, most }) => least <= 400 && 400 <= most)).toBe(true);
@@ -146,7 +146,7 @@ it.each([
 
 it('an answer names nothing that is not tested, and says what it was', () => {
   const log = settled(seen, ['fixed']);
-  const answer = answerOf({ ...log, alive: [], untested: log.alive }, 0.1);
+  const answer = answerOf({ ...log, alive: [], untested: log.alive });
   expect([answer.verdict, answer.rules]).toEqual(['undecided', []]);
   expect(answer.remarks.join(' ')).toContain('A fixed window that opens at the first request explains the answers');
 });

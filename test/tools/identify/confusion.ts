@@ -22,14 +22,14 @@ export interface Case {
   readonly cpuMs: number;
 }
 
-const options = { budget: 1_000, timeMs: 3_600_000, hasKeys: false, resolution: 0.01 };
+const options = { budget: 1_000, timeMs: 3_600_000, hasKeys: false };
 
 export function identified(seed: number): Case {
   const truth = randomLimiter(seed);
   const { definition, network } = truth;
   const from = process.cpuUsage();
   const found = played(investigate(options), limiterOf(definition, 0, network.serviceMs), network, seed);
-  const answer = answerOf(found, options.resolution);
+  const answer = answerOf(found);
   const { user, system } = process.cpuUsage(from);
   const families = [...new Set(answer.rules.map(({ family }) => family))];
   return {
@@ -58,7 +58,7 @@ function isExact({ family, limit, spanMs, network }: RandomLimiter, { rules }: A
   const rule = rules.find((one) => one.family === family);
   if (rule === undefined || rule.parameters['limit']!.value !== limit) return false;
   const span = rule.parameters['window_ms'] ?? rule.parameters['token_ms'];
-  const share = rule.parameters['token_ms'] === undefined ? options.resolution : 0.02;
+  const share = rule.parameters['token_ms'] === undefined ? 0.01 : 0.02;
   return (
     family === 'concurrency' || Math.abs(span!.value - spanMs) <= Math.max(share * spanMs, 2 * network.jitterMs, 1)
   );

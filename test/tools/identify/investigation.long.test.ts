@@ -9,13 +9,13 @@ import { investigateKeyed } from '../../../src/tools/identify/key-check.js';
 import { few, isAll } from '../../draws.js';
 import { type Decide, limiterOf, type Network, played } from './virtual.js';
 
-const options = { budget: 500, timeMs: 300_000, hasKeys: false, resolution: 0.01 };
+const options = { budget: 500, timeMs: 300_000, hasKeys: false };
 const near: Network = { latencyMs: 2, jitterMs: 1 };
 /** Of those that get no name, most of the time goes into the last hundreds of answers. */
 const shorter = isAll ? {} : { budget: 150 };
 
 function answered(decide: Decide, network = near, seed = 1, more = {}) {
-  return answerOf(played(investigate({ ...options, ...more }), decide, network, seed), options.resolution);
+  return answerOf(played(investigate({ ...options, ...more }), decide, network, seed));
 }
 
 const window1s = { limit: 10, window_ms: 1000 };
@@ -112,7 +112,7 @@ it('an investigation plans each probe from the end of the search on, so the last
   const found = played(investigate(options), decide, { ...near, searchMs: 5_000 }, 1, ({ probe }, { seen }) => {
     if (probe.words === 'what is expected, once more') last.push(seen.map(({ decision }) => decision));
   });
-  const { verdict, rules } = answerOf(found, options.resolution);
+  const { verdict, rules } = answerOf(found);
   expect([verdict, rules[0]?.structure]).toEqual(['identified', 'fixed-grid']);
   expect(last.map((decisions) => decisions.includes('limited'))).toEqual([true]);
 });
@@ -182,7 +182,7 @@ describe('keys', () => {
     const found = played(investigateKeyed(limits), decide, near, 1, ({ key, probe }) => {
       if (probe.words.startsWith('a new key')) asked.push(key);
     });
-    const { verdict, rules } = answerOf(found, options.resolution);
+    const { verdict, rules } = answerOf(found);
     expect([found.keys, verdict, rules[0]?.structure]).toEqual([keys, 'identified', structure]);
     const own = ['weir-0-other-0', 'weir-0', 'weir-0-other-1', 'weir-0', 'weir-0', 'weir-0'];
     expect(asked).toEqual(keys === 'each on its own' ? own : own.slice(0, 1));

@@ -19,7 +19,7 @@ const folder = temporaryFolder();
 async function answered(lines: readonly string[], format?: string) {
   const path = join(folder, 'access.log');
   writeFileSync(path, `${lines.join('\n')}\n`);
-  const { answer } = answerOfLog(await readAccessLog(path, { log: { format } }), 0.01);
+  const { answer } = answerOfLog(await readAccessLog(path, { log: { format } }));
   return { ...answer, structures: answer.rules.map(({ structure }) => structure) };
 }
 

@@ -132,9 +132,9 @@ interface Asked {
 /** With default options. */
 export function askedOutsider(seed: number): Asked {
   const { decide, own, network } = outsider(seed);
-  const options = { budget: 500, timeMs: 300_000, hasKeys: false, resolution: 0.01 };
+  const options = { budget: 500, timeMs: 300_000, hasKeys: false };
   const found = played(investigate(options), decide, network, seed);
-  const answer = answerOf(found, options.resolution);
+  const answer = answerOf(found);
   const { rules } = answer;
   return { found, answer, isWrong: rules.length > 0 && !rules.some((rule) => own.some((one) => isNamed(one, rule))) };
 }

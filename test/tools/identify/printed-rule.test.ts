@@ -43,7 +43,7 @@ it.each([
   ['a sliding counter', 'counter-grid', { limit: 8, window_ms: 1000, align: 'epoch' }, 'sliding_counter'],
 ] as const)('the printed rule of a limiter on the clock gives the answers that were seen: %s', (_, id, params, primitive) => {
   const seen = answersOf({ primitive, params }, 150);
-  const { rules } = answerOf(settled(seen, [id]), 0.01);
+  const { rules } = answerOf(settled(seen, [id]));
   expect(rules.length).toBe(1);
   expect(wrongOf(rules[0]!.limiter, seen), JSON.stringify(rules[0]!.limiter)).toBe(0);
 });
@@ -59,7 +59,7 @@ it.each([
   }));
   const url = 'http://127.0.0.1:1/work';
   const sent = { headers: { 'X-Tenant': 'a', Authorization: 'Bearer secret' }, keyHeader: 'X-Api-Key' };
-  const text = followUpScenario(answerOf(settled(seen, ['fixed']), 0.01), url, seen, sent)!;
+  const text = followUpScenario(answerOf(settled(seen, ['fixed'])), url, seen, sent)!;
   const { target } = parseScenario(text, 'scenario.yaml');
   expect(target).toEqual({ url, headers: { 'X-Tenant': 'a' }, key_header: 'X-Api-Key', ...statuses });
   expect(text).not.toContain('secret');

@@ -13,7 +13,7 @@ it('a piece of spans is found that is far from the ends that were found', () => 
   const violation = ({ spanMs }: { readonly spanMs: number }) =>
     Math.min(...pieces.map(({ least, most }) => Math.max(0, least - spanMs, spanMs - most)));
   const best = { structure, parameters: parametersOf(structure, 10, 1_350) };
-  const found = spansOf(best, { least: 1_310, most: 1_400 }, violation, 1, 0.01);
+  const found = spansOf(best, { least: 1_310, most: 1_400 }, violation, 1);
   expect(found.length).toBe(2);
   for (const [k, { least, most }] of pieces.entries()) {
     // As wide as the piece, and by no more than two steps of half the resolution wider.

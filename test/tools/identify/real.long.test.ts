@@ -9,7 +9,7 @@ import { investigate } from '../../../src/tools/identify/investigation.js';
 import { type Real, reals } from './real.js';
 
 const TIMES = Number(process.env['WEIR_TIMES'] ?? 1);
-const options = { budget: 500, timeMs: 120_000, hasKeys: false, resolution: 0.01 };
+const options = { budget: 500, timeMs: 120_000, hasKeys: false };
 const loops =
   process.env['WEIR_BUSY'] === undefined
     ? []
@@ -19,7 +19,7 @@ async function answerOfReal({ start, status }: Real): Promise<Answer> {
   const running = await start();
   try {
     const settings = { limitedStatus: status, headers: running.headers };
-    return answerOf(await ask(new URL(running.url).href, investigate(options), settings), options.resolution);
+    return answerOf(await ask(new URL(running.url).href, investigate(options), settings));
   } finally {
     await running.close();
   }

@@ -5,7 +5,7 @@ import { exact, flag, titled } from '../../../core/schema/fields.js';
 import { type Shaped, Type } from '../../../core/schema/json-schema.js';
 import type { ClientSpec } from '../../../harness/clients/client-schema.js';
 import { Count, Measure, Nullable, Text } from '../../../harness/outcome/read-schema.js';
-import { counted } from '../../../report/words.js';
+import { counted, percent } from '../../../report/words.js';
 import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
 import type { PlayedPolicy } from './play-scripts.js';
@@ -225,10 +225,6 @@ function jitterOf({ jitter }: WaitStructure, low: number): Jitter {
 
 function short(value: number): number {
   return Number(value.toPrecision(4));
-}
-
-function percent(share: number): string {
-  return `${Number((100 * share).toPrecision(3))} %`;
 }
 
 function ends({ least, most }: Range): Ends {

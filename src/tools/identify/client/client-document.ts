@@ -1,18 +1,12 @@
 // The findings about a client as a document. Pure.
 
 import { stringify } from 'yaml';
-import { type ReportDocument, sentence } from '../../../report/block.js';
+import { type FiguresBlock, type ReportDocument, sentence } from '../../../report/block.js';
 import { counted } from '../../../report/words.js';
 import type { ClientAnswer } from './client-answer.js';
 import { ms } from './client-entry.js';
 import type { AdviceTaken } from './retry-after.js';
 import { type SetbackGroup, setbacks } from './retry-policy.js';
-
-interface Row {
-  readonly label: string;
-  readonly value: string;
-  readonly beside?: string | undefined;
-}
 
 export function clientDocument(answer: ClientAnswer): ReportDocument {
   const { program, verdict, calls, requests, seconds, remarks, client } = answer;
@@ -41,11 +35,19 @@ export function clientDocument(answer: ClientAnswer): ReportDocument {
   };
 }
 
-function rowsOf({ methods, intervals, retries_on, not_retried, waits, announced, like }: ClientAnswer): Row[] {
+function rowsOf({
+  methods,
+  intervals,
+  retries_on,
+  not_retried,
+  waits,
+  announced,
+  like,
+}: ClientAnswer): FiguresBlock['rows'] {
   const [least, most] = intervals['max_attempts']!;
   const { timeout_ms: timeout, deadline_ms: deadline } = intervals;
   const [way] = announced.ways;
-  const rows: (Row | undefined)[] = [
+  const rows: (FiguresBlock['rows'][number] | undefined)[] = [
     { label: 'methods', value: methods.join(', ') },
     {
       label: 'attempts',

@@ -45,6 +45,7 @@ const SLOW_MS = 4_000;
 const PACE_MS = 2_000;
 const MOST_ROUNDS = 6;
 
+const after = (seconds: number) => ({ form: 'seconds', seconds }) as const;
 const once = (reply: Reply, patienceMs = PATIENCE_MS): Script => ({
   name: `once ${reply.status}${reply.retryAfter === undefined ? '' : ` ${reply.retryAfter.form} ${reply.retryAfter.seconds}`}`,
   replies: [reply, { status: 200 }],
@@ -55,23 +56,16 @@ const always = (reply: Reply): Script => ({
   replies: [reply],
   patienceMs: PATIENCE_MS,
 });
-const alwaysAdvised: Script = {
-  name: 'always 429 seconds 1',
-  replies: [{ status: 429, retryAfter: { form: 'seconds', seconds: 1 } }],
-  patienceMs: PATIENCE_MS,
-};
+const alwaysAdvised: Script = { ...always({ status: 429, retryAfter: after(1) }), name: 'always 429 seconds 1' };
 /** A program that obeys it has attempts left at its deadline only if it has many. */
 const atOnceAgain: Script = {
   name: 'many 429 seconds 0',
-  replies: [
-    ...Array.from({ length: MANY }, () => ({ status: 429, retryAfter: { form: 'seconds', seconds: 0 } }) as const),
-    { status: 200 },
-  ],
+  replies: [...Array<Reply>(MANY).fill({ status: 429, retryAfter: after(0) }), { status: 200 }],
   patienceMs: PATIENCE_MS,
 };
 const advised = (setback: SetbackGroup, seconds: number, patienceMs?: number) =>
-  once({ status: status[setback], retryAfter: { form: 'seconds', seconds } }, patienceMs);
-const times = <T>(n: number, of: () => T) => Array.from({ length: n }, of);
+  once({ status: status[setback], retryAfter: after(seconds) }, patienceMs);
+const times = <T>(n: number, of: (i: number) => T) => Array.from({ length: n }, (_, i) => of(i));
 
 export function* investigateClient(draw: RandomStream): ClientInvestigation {
   const calls: Call[] = [];
@@ -131,15 +125,11 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     const other = policy.retried.always.find((name) => !name.includes(' ') && name !== 'timeout');
     const reply = setback === undefined ? other : `${status[setback]}`;
     if (reply === undefined) return [];
-    const retryAfter = { form: 'seconds', seconds: 1 } as const;
     const calibrating =
       ['obeyed', 'floor'].includes(policy.advice[0]?.way ?? '') && backoff.fits.length > 1 ? SAMPLE : 0;
     return [
       ...times(2 * SAMPLE, () => always({ status: reply === 'reset' ? reply : Number(reply) })),
-      ...times(calibrating, () => ({
-        ...once({ status: status[policy.advisedAfter[0]!], retryAfter }),
-        name: 'known',
-      })),
+      ...times(calibrating, () => ({ ...advised(policy.advisedAfter[0]!, 1), name: 'known' })),
     ];
   });
   const open = policy.advice.map(({ way }) => way);
@@ -150,10 +140,7 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     times(SAMPLE / 2, () => ({ ...always({ status: one }), name: `patient ${one}`, patienceMs: CAP_PATIENCE_MS })),
   );
   // A lower bound of its own short waits differs from obedience only in an announcement of 0.
-  const zero = {
-    status: status[policy.advisedAfter[0] ?? 'limited'],
-    retryAfter: { form: 'seconds', seconds: 0 },
-  } as const;
+  const zero = { status: status[policy.advisedAfter[0] ?? 'limited'], retryAfter: after(0) };
   const before = policy.attempts.least > 2 ? [{ status: zero.status }] : [];
   const atOnce =
     policy.backoffs.length > 0 && open.includes('floor') && open.includes('obeyed')
@@ -173,13 +160,10 @@ function whileItWaits(setback: SetbackGroup, { backoffs, attempts }: RetryPolicy
   const [fit] = backoffFor(setback, backoffs)?.fits ?? [];
   if (fit === undefined) return [];
   const own = (k: number) => waitLaw(fit.structure, fit.parameters, { k, lastMs: 2 * fit.parameters.baseMs });
-  const k = Array.from({ length: attempts.least - 1 }, (_, i) => i + 1).find((one) => own(one)[0]!.fromMs > 1_300);
+  const k = times(attempts.least - 1, (i) => i + 1).find((one) => own(one)[0]!.fromMs > 1_300);
   if (k === undefined) return [];
-  const [plain, announced] = [
-    { status: status[setback] },
-    { status: status[setback], retryAfter: { form: 'seconds', seconds: 1 } as const },
-  ];
-  const replies = [...times(k - 1, () => plain), announced, { status: 200 }];
+  const plain: Reply = { status: status[setback] };
+  const replies = [...times(k - 1, () => plain), { ...plain, retryAfter: after(1) }, { status: 200 }];
   return [{ name: `late ${status[setback]} seconds 1`, replies, patienceMs: PATIENCE_MS }];
 }
 
@@ -202,7 +186,7 @@ function aroundDeadline({ backoffs, deadline }: RetryPolicy): Script[] {
   const { least, most } = { least: Math.max(0, deadline.least - waitMs), most: deadline.most };
   if (deadline.most - deadline.least < NARROW * deadline.most + waitMs) return [];
   const reply = { status: status[backoffs[0].after.at(-1)!] };
-  return times(7, () => 0).map((_, i) => {
+  return times(7, (i) => {
     const heldMs = Math.round(least + ((i + 1) / 8) * (most - least));
     return { ...once({ ...reply, heldMs }), name: `held ${heldMs}` };
   });
@@ -212,7 +196,7 @@ function between(end: AdviceTaken['end']): number[] {
   if (end === undefined || end.above === 'capped') return [];
   const [from, to] = [end.leastMs / 1000, end.mostMs / 1000];
   if (to - from <= Math.max(1, 0.02 * from)) return [];
-  const points = times(7, () => 0).map((_, i) => Math.round(from + ((i + 1) / 8) * (to - from)));
+  const points = times(7, (i) => Math.round(from + ((i + 1) / 8) * (to - from)));
   const round = [10, 20, 30, 31, 45, 60, 61, 90, 100, 120, 121, 180, 240, 600, 601, 1800, 1801];
   return [...new Set([...points, ...round])].filter((seconds) => seconds > from && seconds < to);
 }
