@@ -222,10 +222,7 @@ function walk(window: Window, ahead: Ahead, cycle: number, most: number, since =
       count -= cells[at]!;
     }
   }
-  ahead.cycle = reached;
-  ahead.count = count;
-  ahead.at = at;
-  return ahead;
+  return Object.assign(ahead, { cycle: reached, count, at });
 }
 
 /** The cycle of the newest event; undefined for an empty window. */
