@@ -45,13 +45,23 @@ function begun(
 
 const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
-it('a client that has waited its time abandons the attempt, tells the transport, and may try again', () => {
-  const { clock, transport, population } = begun({ kind: 'retrying', timeout: '100ms', max_attempts: 2 });
+it.each([
+  [
+    'has waited its time abandons the attempt, tells the transport, and may try again',
+    { max_attempts: 2 },
+    [],
+    200,
+    { given_up: 1 },
+  ],
+  ['takes a late answer abandons the attempt under way', { takes_late_answers: true }, [150], 150, { succeeded: 1 }],
+] as const)('a client that %s', (_, more, answersMs, endMs, end) => {
+  const { clock, transport, population } = begun({ kind: 'retrying', timeout: '100ms', ...more });
+  for (const ms of answersMs) clock.agenda.at(ms, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
   clock.run();
   expect([transport.told, clock.now(), population.counts]).toEqual([
     ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
-    200,
-    { ...counts, jobs: 1, attempts: 2, retries: 1, given_up: 1, abandoned: 2 },
+    endMs,
+    { ...counts, jobs: 1, attempts: 2, retries: 1, abandoned: 2, ...end },
   ]);
 });
 
@@ -67,17 +77,6 @@ it('an answer that comes too late changes nothing for a client that does not tak
   clock.run();
   for (const answer of [{ type: 'failed' }, { type: 'served' }] as const) transport.sent[0]!.answer(answer);
   expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1, given_up: 1, abandoned: 1 });
-});
-
-it('a client that takes a late answer abandons the attempt under way', () => {
-  const { clock, transport, population } = begun({ kind: 'retrying', timeout: '100ms', takes_late_answers: true });
-  clock.agenda.at(150, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
-  clock.run();
-  expect([transport.told, clock.now(), population.counts]).toEqual([
-    ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
-    150,
-    { ...counts, jobs: 1, attempts: 2, retries: 1, succeeded: 1, abandoned: 2 },
-  ]);
 });
 
 it('two answers to one attempt are a bug of the transport', () => {
