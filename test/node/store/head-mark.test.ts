@@ -11,20 +11,18 @@ import { temporaryFolder } from '../../left-behind.js';
 import { startProcess } from './process.js';
 import { appendAll, entryOf, machineImage } from './sample-rows.js';
 
-type Damage = readonly [string, (wal: string) => void];
-
-const atItsEnd: readonly Damage[] = [
+it.each<[string, (wal: string) => void]>([
   ['is gone', (wal) => fs.rmSync(wal)],
   ['is empty', (wal) => fs.truncateSync(wal)],
   ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
-];
-
-it.each<Damage>([
-  ...atItsEnd,
   ['is cut off in its midst', (wal) => fs.truncateSync(wal, fs.statSync(wal).size >> 1)],
   ['has a flipped bit in its midst', (wal) => flip(wal, fs.statSync(wal).size >> 1)],
 ])('a killed store whose log %s is refused, with the rows that are missing', async (_, damage) => {
-  const { dir, writer } = await killed('write', 20);
+  const dir = temporaryFolder();
+  // It is idle when it is killed: the log ends with what was acknowledged.
+  const writer = startProcess('write', dir, 20);
+  await writer.printed(21);
+  await writer.kill();
   const settled = Math.max(...writer.lines.slice(1).map(Number));
   damage(join(dir, 'weir.db-wal'));
   const refused = failureOf(() => openSqliteStore({ dir }).close());
@@ -44,27 +42,34 @@ it.each<Damage>([
   openSqliteStore({ dir }).close();
 });
 
-it.each(atItsEnd)(
-  'a killed store whose log %s and had counts alone is refused: no row is missing',
-  async (_, damage) => {
-    const { dir } = await killed('count', 20);
-    damage(join(dir, 'weir.db-wal'));
-    const refused = failureOf(() => openSqliteStore({ dir }).close());
-    expect(refused).toMatchObject({
-      code: 'rows_missing',
-      what: `The database in ${dir} lacks counts that were acknowledged.`,
-      why: expect.stringMatching(
-        /^Missing: the last (commit|\d+ commits), with the counts of windows .* No row is missing\.$/,
-      ),
-      fix: expect.stringContaining('--allow lost-rows'),
-    });
-    openSqliteStore({ dir, acceptLoss: true }).close();
-    openSqliteStore({ dir }).close();
-  },
-);
+it.each<[string, (wal: string) => void]>([
+  ['is gone', (wal) => fs.rmSync(wal)],
+  ['is empty', (wal) => fs.truncateSync(wal)],
+  ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
+])('a killed store whose log %s and had counts alone is refused: no row is missing', async (_, damage) => {
+  const dir = temporaryFolder();
+  const writer = startProcess('count', dir, 20);
+  await writer.printed(21);
+  await writer.kill();
+  damage(join(dir, 'weir.db-wal'));
+  const refused = failureOf(() => openSqliteStore({ dir }).close());
+  expect(refused).toMatchObject({
+    code: 'rows_missing',
+    what: `The database in ${dir} lacks counts that were acknowledged.`,
+    why: expect.stringMatching(
+      /^Missing: the last (commit|\d+ commits), with the counts of windows .* No row is missing\.$/,
+    ),
+    fix: expect.stringContaining('--allow lost-rows'),
+  });
+  openSqliteStore({ dir, acceptLoss: true }).close();
+  openSqliteStore({ dir }).close();
+});
 
 it('a killed store is opened again and again where nothing is missing', async () => {
-  const { dir } = await killed('write');
+  const dir = temporaryFolder();
+  const writer = startProcess('write', dir);
+  await writer.printed(20);
+  await writer.kill();
   for (let starts = 0; starts < 2; starts += 1) {
     const store = openSqliteStore({ dir });
     expect(store.lost).toEqual([]);
@@ -130,15 +135,6 @@ it('a mark takes a slot in which a bit has flipped for none, and reads the other
   expect(ends.sort()).toEqual(['a 3', 'b 2']);
   mended.close();
 });
-
-/** With `commits` it is idle when it is killed: the log ends with what was acknowledged. */
-async function killed(task: 'write' | 'count', commits?: number) {
-  const dir = temporaryFolder();
-  const writer = startProcess(task, dir, commits);
-  await writer.printed(21);
-  await writer.kill();
-  return { dir, writer };
-}
 
 /** Lets each machine have so many rows. */
 function write(dir: string, rows: Readonly<Record<string, number>>): void {
