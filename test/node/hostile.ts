@@ -166,32 +166,21 @@ function oddRequest({ credentials, slug, contractId }: Hostile): Bytes {
 function mangled(bytes: Buffer): Bytes {
   const place = fc.nat(bytes.length);
   type Edit = (all: Buffer) => Buffer;
-  const cut =
-    (at: number, n: number): Edit =>
+  /** What is before `end`, then `more`, then what is from `start` on. */
+  const joined =
+    (end: number, start: number, more = new Uint8Array()): Edit =>
     (all) =>
-      Buffer.concat([all.subarray(0, at), all.subarray(at + n)]);
-  const doubled =
-    (at: number, n: number): Edit =>
-    (all) =>
-      Buffer.concat([all.subarray(0, at + n), all.subarray(at)]);
+      Buffer.concat([all.subarray(0, end), more, all.subarray(start)]);
   const flipped =
     (at: number, bit: number): Edit =>
     (all) =>
       Buffer.from(all.map((byte, index) => (index === at ? byte ^ (1 << bit) : byte)));
-  const insertedAt =
-    (at: number, more: Uint8Array): Edit =>
-    (all) =>
-      Buffer.concat([all.subarray(0, at), more, all.subarray(at)]);
   const edit: fc.Arbitrary<Edit> = fc.oneof(
     fc.tuple(place, fc.nat(7)).map(([at, bit]) => flipped(at, bit)),
-    fc.tuple(place, fc.nat(40)).map(([at, n]) => cut(at, n)),
-    fc.tuple(place, fc.nat(40)).map(([at, n]) => doubled(at, n)),
-    fc.tuple(place, fc.uint8Array({ minLength: 1, maxLength: 8 })).map(([at, more]) => insertedAt(at, more)),
-    place.map(
-      (at): Edit =>
-        (all) =>
-          all.subarray(0, at),
-    ),
+    fc.tuple(place, fc.nat(40)).map(([at, n]) => joined(at, at + n)),
+    fc.tuple(place, fc.nat(40)).map(([at, n]) => joined(at + n, at)),
+    fc.tuple(place, fc.uint8Array({ minLength: 1, maxLength: 8 })).map(([at, more]) => joined(at, at, more)),
+    place.map((at) => joined(at, bytes.length)),
   );
   return fc
     .array(edit, { minLength: 1, maxLength: 4 })

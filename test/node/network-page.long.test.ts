@@ -27,9 +27,8 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       const { page, complaints } = await openPage(browser, nodes[0]!.url);
       const shown = page.locator('#nodes li');
       const rowOf = (node: Serving) => shown.filter({ hasText: node.fingerprint });
-      await rowOf(nodes[1]!)
-        .getByText(/^up for/)
-        .waitFor();
+      const says = (node: Serving, text: RegExp) => rowOf(node).getByText(text).waitFor();
+      await says(nodes[1]!, /^up for/);
       const [first, second] = [await rowOf(nodes[0]!).innerText(), await rowOf(nodes[1]!).innerText()];
       expect([first, second].map((text) => text.includes('this node'))).toEqual([true, false]);
       expect(first).toContain(new URL(nodes[0]!.url).host);
@@ -37,9 +36,7 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       expect(await shown.count()).toBe(2);
 
       await nodes[1]!.stop('SIGKILL');
-      await rowOf(nodes[1]!)
-        .getByText(/^away for/)
-        .waitFor();
+      await says(nodes[1]!, /^away for/);
       await page.getByText('1 of 2 nodes up').waitFor();
       for (const [width, colorScheme] of LOOKS) {
         await page.setViewportSize({ width, height: 800 });
@@ -48,9 +45,7 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       }
 
       nodes[1] = await start(1);
-      await rowOf(nodes[1]!)
-        .getByText(/^up for/)
-        .waitFor();
+      await says(nodes[1]!, /^up for/);
       expect(await shown.count()).toBe(2);
 
       await nodes[1]!.stop();

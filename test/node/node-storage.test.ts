@@ -106,14 +106,13 @@ it.skipIf(process.platform === 'win32')(
   async () => {
     const data = join(dir, 'data');
     const storage = openStorage({ dir: data, cycleMs: 50, onError });
-    const { signer, successions } = storage.identity;
     const lines: string[] = [];
     const log = {
       level: 'error',
       requests: false,
       destination: { write: (line: string) => void lines.push(line) },
     } as const;
-    const node = await startNode({ ...storage, signer, successions, log });
+    const node = await startNode({ ...storage, ...storage.identity, log });
     const owner = await Holder.minted(node.url);
     expect((await owner.get('/readyz')).status).toBe(200);
     fs.rmSync(data, { recursive: true });
@@ -130,8 +129,7 @@ it.skipIf(process.platform === 'win32')(
 
 it('a node that reads a damaged row takes no more requests', async () => {
   const storage = openStorage({ dir, cycleMs: 777, onError });
-  const { signer, successions } = storage.identity;
-  const node = await startNode({ ...storage, signer, successions });
+  const node = await startNode({ ...storage, ...storage.identity });
   const owner = await Holder.minted(node.url);
   await owner.createMachine('edge');
   storage.stored!.run("UPDATE rows SET text = '{' WHERE machine = (SELECT id FROM machines WHERE slug = 'edge')");
@@ -152,8 +150,7 @@ it('a node that reads a damaged row takes no more requests', async () => {
 
 it.skipIf(process.platform === 'win32')('an idle node notices that its database is gone', async () => {
   const storage = openStorage({ dir, cycleMs: 777, onError });
-  const { signer, successions } = storage.identity;
-  const node = await startNode({ ...storage, signer, successions });
+  const node = await startNode({ ...storage, ...storage.identity });
   fs.rmSync(join(dir, 'weir.db'));
   const anyone = new Caller(node.url);
   while ((await anyone.get('/readyz')).status === 200) await pause(50);

@@ -138,9 +138,8 @@ describe('a data folder whose records are cut', () => {
 
   async function nodeIn(dir: string, keepRows: number | undefined, rotateKey = false) {
     const ground = openStorage({ dir, cycleMs: 10, rotateKey, onError: nothing });
-    const { signer, successions } = ground.identity;
-    const node = await startNode({ ...ground, signer, successions, keepRows });
-    return { node, host: node.host, store: ground.stored!, signer };
+    const node = await startNode({ ...ground, ...ground.identity, keepRows });
+    return { node, host: node.host, store: ground.stored!, signer: ground.identity.signer };
   }
 
   it('a data folder is backed up and restored with the cut of its record, and a new key signs that again', async () => {

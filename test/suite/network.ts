@@ -21,6 +21,9 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'invalid_input',
 ]);
 
+/** Keys that are read as they were written. */
+const shown = { store_keys: 'plain', show_keys: true };
+
 /** A Redis of some kind, for one test file. */
 interface Redis {
   readonly url: string;
@@ -137,9 +140,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const { directory, connection } = nodes[1]!;
       const command = connection.command.bind(connection);
       let isRead!: () => void;
-      const read = new Promise<void>((resolve) => {
-        isRead = resolve;
-      });
+      const read = new Promise<void>((resolve) => (isRead = resolve));
       connection.command = async <T>(...args: Parameters<typeof command>): Promise<T> => {
         const reply = await command<T>(...args);
         if (args[0] === 'XRANGE') {
@@ -203,11 +204,11 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const plain = await deploy(0, 'moved', { threshold: 2, within: 3 });
       const keyed = await deploy(1, 'moved', {
         ...{ threshold: 2, within: 3 },
-        keyed: { max_keys: 3, idle_cycles: 3, overflow: 'refuse', store_keys: 'plain', show_keys: true },
+        keyed: { max_keys: 3, idle_cycles: 3, overflow: 'refuse', ...shown },
       });
       const shared = await deploy(1, 'moved', {
         ...{ threshold: 2, within: 3 },
-        keyed: { max_keys: 1, idle_cycles: 3, overflow: 'share', store_keys: 'plain', show_keys: true },
+        keyed: { max_keys: 1, idle_cycles: 3, overflow: 'share', ...shown },
       });
       // Its gate is moved in the process of a node.
       const nearing = await deploy(2, 'moved', { threshold: 4, within: 3, near_limit: 0.5 });
@@ -253,18 +254,10 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await machine('less');
       const used = async () => (await at(1).used()).slice(1);
       const before = await used();
-      const keyed = await deploy(0, 'less', {
-        threshold: 1,
-        within: 7,
-        keyed: { max_keys: 2_000, store_keys: 'plain', show_keys: true },
-      });
-      const near = await deploy(1, 'less', {
-        threshold: 1,
-        within: 7,
-        near_limit: 0.5,
-        keyed: { max_keys: 9, store_keys: 'plain', show_keys: true },
-      });
-      const plain = await deploy(2, 'less', { threshold: 1, within: 7 });
+      const one = { threshold: 1, within: 7 };
+      const keyed = await deploy(0, 'less', { ...one, keyed: { max_keys: 2_000, ...shown } });
+      const near = await deploy(1, 'less', { ...one, near_limit: 0.5, keyed: { max_keys: 9, ...shown } });
+      const plain = await deploy(2, 'less', one);
       const other = await deploy(0, 'less', { threshold: 100, within: 7 });
       const of = { type: 'request', contract_id: keyed, count: 3 };
       await owner.post(
@@ -313,11 +306,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
 
     it('a deleted machine is gone on all nodes with its room, and its record is read until its retention is over', async () => {
       await machine('gone');
-      const id = await deploy(0, 'gone', {
-        threshold: 1,
-        within: 5,
-        keyed: { max_keys: 50, store_keys: 'plain', show_keys: true },
-      });
+      const id = await deploy(0, 'gone', { threshold: 1, within: 5, keyed: { max_keys: 50, ...shown } });
       await deploy(1, 'gone', { threshold: 1, within: 5 });
       const event = (node: number) => at(node).event('gone', { key: 'a' });
       await Promise.all([event(0), event(1), event(2)]);

@@ -17,8 +17,6 @@ import { hashOfSecret } from '../../src/node/secret.js';
 import type { Key } from '../../src/node/store/credential-store.js';
 import { verifyRows } from '../core/record/verifying.js';
 
-/** Of a limit of free keys, in cycles. */
-
 /** Windows of 50 cycles last while a busy machine asks a dozen times. */
 export const CYCLE_MS = 1_000;
 /** Nothing is asked over HTTP. */

@@ -29,60 +29,58 @@ class ScriptedTransport implements Transport {
   }
 }
 
-function stage(spec: ClientSpec, transport: ScriptedTransport, inspect?: (event: InspectionEvent) => void) {
+/** A job of such a client at 0, and a clock that has not run. */
+function begun(
+  spec: ClientSpec,
+  answerAtOnce?: (attempt: SentAttempt) => ServiceAnswer | undefined,
+  inspect?: (event: InspectionEvent, nowMs: number) => void,
+) {
   const clock = new VirtualClock(0, 777);
-  return { clock, population: populationOf([spec], transport, clock, { actors: inspect && new ActorSystem(inspect) }) };
+  const transport = new ScriptedTransport(answerAtOnce);
+  const actors = inspect && new ActorSystem((event) => inspect(event, clock.now()));
+  const population = populationOf([spec], transport, clock, { actors });
+  population.arrive(0);
+  return { clock, transport, population };
 }
 
 const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
-it('a client that has waited its time abandons the attempt, tells the transport, and may try again', () => {
-  const transport = new ScriptedTransport();
-  const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', max_attempts: 2 }, transport);
-  population.arrive(0);
+it.each([
+  [
+    'has waited its time abandons the attempt, tells the transport, and may try again',
+    { max_attempts: 2 },
+    [],
+    200,
+    { given_up: 1 },
+  ],
+  ['takes a late answer abandons the attempt under way', { takes_late_answers: true }, [150], 150, { succeeded: 1 }],
+] as const)('a client that %s', (_, more, answersMs, endMs, end) => {
+  const { clock, transport, population } = begun({ kind: 'retrying', timeout: '100ms', ...more });
+  for (const ms of answersMs) clock.agenda.at(ms, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
   clock.run();
   expect([transport.told, clock.now(), population.counts]).toEqual([
     ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
-    200,
-    { ...counts, jobs: 1, attempts: 2, retries: 1, given_up: 1, abandoned: 2 },
+    endMs,
+    { ...counts, jobs: 1, attempts: 2, retries: 1, abandoned: 2, ...end },
   ]);
 });
 
 it('an answer in time takes the time limit back', () => {
-  const transport = new ScriptedTransport();
-  const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, transport);
-  population.arrive(0);
+  const { clock, transport, population } = begun({ kind: 'open', timeout: '100ms' });
   clock.agenda.at(100, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
   clock.run();
   expect([clock.agenda.size, population.counts]).toEqual([0, { ...counts, jobs: 1, attempts: 1, succeeded: 1 }]);
 });
 
 it('an answer that comes too late changes nothing for a client that does not take it', () => {
-  const transport = new ScriptedTransport();
-  const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, transport);
-  population.arrive(0);
+  const { clock, transport, population } = begun({ kind: 'open', timeout: '100ms' });
   clock.run();
   for (const answer of [{ type: 'failed' }, { type: 'served' }] as const) transport.sent[0]!.answer(answer);
   expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1, given_up: 1, abandoned: 1 });
 });
 
-it('a client that takes a late answer abandons the attempt under way', () => {
-  const transport = new ScriptedTransport();
-  const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', takes_late_answers: true }, transport);
-  population.arrive(0);
-  clock.agenda.at(150, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
-  clock.run();
-  expect([transport.told, clock.now(), population.counts]).toEqual([
-    ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
-    150,
-    { ...counts, jobs: 1, attempts: 2, retries: 1, succeeded: 1, abandoned: 2 },
-  ]);
-});
-
 it('two answers to one attempt are a bug of the transport', () => {
-  const transport = new ScriptedTransport();
-  const { population } = stage({ kind: 'open' }, transport);
-  population.arrive(0);
+  const { transport } = begun({ kind: 'open' });
   transport.sent[0]!.answer({ type: 'served' });
   expect(() => transport.sent[0]!.answer({ type: 'served' })).toThrow(Bug);
 });
@@ -90,9 +88,7 @@ it('two answers to one attempt are a bug of the transport', () => {
 it('an actor takes an answer that comes while it is sending after it has sent', () => {
   const limitedOnce = (attempt: SentAttempt): ServiceAnswer =>
     attempt.number < 3 ? { type: 'limited', retryAfterMs: 0 } : { type: 'served' };
-  const transport = new ScriptedTransport(limitedOnce);
-  const { population } = stage({ kind: 'obedient' }, transport);
-  population.arrive(0);
+  const { population } = begun({ kind: 'obedient' }, limitedOnce);
   const states = [...population.clients()].map(({ id, state }) => ({ id, state }));
   expect([states, population.counts]).toEqual([
     [{ id: 'obedient/0', state: { at: 'idle' } }],
@@ -101,24 +97,19 @@ it('an actor takes an answer that comes while it is sending after it has sent', 
 });
 
 it('a thousand attempts answered at once do not pile up on the stack', () => {
-  const transport = new ScriptedTransport(() => ({ type: 'failed' }));
-  const backoff = { policy: 'none' } as const;
-  const { population } = stage({ kind: 'retrying', max_attempts: 1000, backoff }, transport);
-  population.arrive(0);
+  const spec = { kind: 'retrying', max_attempts: 1000, backoff: { policy: 'none' } } as const;
+  const { population } = begun(spec, () => ({ type: 'failed' }));
   expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1000, retries: 999, given_up: 1 });
 });
 
 it('an actor shows its inspector every message and the state that follows, and attempts by their names', () => {
   const seen: string[] = [];
-  const transport = new ScriptedTransport(() => ({ type: 'limited', retryAfterMs: 5 }));
-  const { clock, population } = stage({ kind: 'obedient', max_attempts: 2 }, transport, (event) => {
+  const limited = () => ({ type: 'limited', retryAfterMs: 5 }) as const;
+  const { clock } = begun({ kind: 'obedient', max_attempts: 2 }, limited, (event, nowMs) => {
     if (event.type !== '@xstate.snapshot' || !isMessage(event.event)) return;
     const { value } = event.snapshot as unknown as { value: string };
-    seen.push(
-      `${clock.now()} ${(event.actorRef as unknown as { id: string }).id} ${JSON.stringify(event.event)} ${value}`,
-    );
+    seen.push(`${nowMs} ${(event.actorRef as unknown as { id: string }).id} ${JSON.stringify(event.event)} ${value}`);
   });
-  population.arrive(0);
   clock.run();
   expect(seen).toEqual([
     '0 obedient/0 {"type":"job","job":{"number":1,"contract":0,"bornMs":0}} asking',
@@ -129,9 +120,8 @@ it('an actor shows its inspector every message and the state that follows, and a
 });
 
 it('an error of the transport is thrown at the caller of the arrival', () => {
-  const transport = new ScriptedTransport(() => {
+  const failing = () => {
     throw new Bug('of the transport');
-  });
-  const { population } = stage({ kind: 'open' }, transport);
-  expect(() => population.arrive(0)).toThrow('of the transport');
+  };
+  expect(() => begun({ kind: 'open' }, failing)).toThrow('of the transport');
 });

@@ -107,40 +107,32 @@ frontend front
 ${tables}
 `;
 
+/** Starts nginx or HAProxy with a file. */
+export async function startedWith(program: 'nginx' | 'haproxy', file: FileAt): Promise<Running> {
+  const port = await freePort();
+  const inFolder = (folder: string) => {
+    const path = join(folder, `${program}.conf`);
+    writeFileSync(path, file(port, folder));
+    return program === 'nginx' ? ['-c', path, '-p', folder] : ['-f', path, '-db'];
+  };
+  return started(program, inFolder, port);
+}
+
 /** @param locations paths and what stands in each, with `key` as the one key of all requests @param server further lines of it */
-export async function startNginx(
+export function startNginx(
   zones: readonly string[],
   locations: Readonly<Record<string, string>>,
   server = '',
 ): Promise<Running> {
-  const port = await freePort();
-  return started(
-    'nginx',
-    (folder) => {
-      const blocks = Object.entries(locations).map(
-        ([path, body]) => `location = ${path} { ${body} try_files /none @done; }`,
-      );
-      writeFileSync(
-        join(folder, 'nginx.conf'),
-        nginxFile(zones.join('\n  '), [server, ...blocks].join('\n    '))(port, folder),
-      );
-      return ['-c', join(folder, 'nginx.conf'), '-p', folder];
-    },
-    port,
+  const blocks = Object.entries(locations).map(
+    ([path, body]) => `location = ${path} { ${body} try_files /none @done; }`,
   );
+  return startedWith('nginx', nginxFile(zones.join('\n  '), [server, ...blocks].join('\n    ')));
 }
 
 /** @param rules of the frontend; requests are tracked in the table of the backend `table` by their path */
-export async function startHaproxy(tables: readonly string[], rules: readonly string[]): Promise<Running> {
-  const port = await freePort();
-  return started(
-    'haproxy',
-    (folder) => {
-      writeFileSync(join(folder, 'haproxy.cfg'), haproxyFile(rules.join('\n  '), tables.join('\n'))(port));
-      return ['-f', join(folder, 'haproxy.cfg'), '-db'];
-    },
-    port,
-  );
+export function startHaproxy(tables: readonly string[], rules: readonly string[]): Promise<Running> {
+  return startedWith('haproxy', haproxyFile(rules.join('\n  '), tables.join('\n')));
 }
 
 export async function startRedis(): Promise<{ readonly port: number } & Running> {

@@ -44,17 +44,12 @@ const atOnce = (n: number, ms: number) => new Array<number>(n).fill(ms);
 describe('a device before a gate of 10 in 10 s', () => {
   const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
-  it('a device holds what was limited until rate_restored, and every flushed item meets a gate that has moved', () => {
+  it.each<[until: string, spec: ClientSpec]>([
+    ['rate_restored, and every flushed item meets a gate that has moved', { kind: 'holding', count: 1 }],
+    ['Retry-After where it does not listen', { kind: 'holding', count: 1, listens: false }],
+  ])('a device holds what was limited until %s', (_, spec) => {
     // Twelve at second 0: the eleventh is limited, the twelfth held at once. When they leave the window, both are flushed.
-    expect(run({ kind: 'holding', count: 1 }, atOnce(12, 0))).toEqual({
-      told: ['0 rate_limited at 11', '10 rate_restored at 0'],
-      counts: { ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 },
-      gate: { requests: 13, limited: 1, entries: 1, restores: 1 },
-    });
-  });
-
-  it('a device that does not listen holds what was limited until Retry-After', () => {
-    expect(run({ kind: 'holding', count: 1, listens: false }, atOnce(12, 0))).toEqual({
+    expect(run(spec, atOnce(12, 0))).toEqual({
       told: ['0 rate_limited at 11', '10 rate_restored at 0'],
       counts: { ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 },
       gate: { requests: 13, limited: 1, entries: 1, restores: 1 },

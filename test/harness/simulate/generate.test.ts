@@ -31,32 +31,32 @@ it('the shipped log is what its scenario sends, to the byte', async () => {
   );
 });
 
-it.each([
-  ['one contract', ''],
+const several: [contracts: string, text: string][] = [
   ['contracts in turn', 'contracts: 3\n'],
   ['contracts by chance', 'contracts: { count: 3, popularity: { law: zipf, exponent: 1 } }\n'],
   ['contracts of their own', 'contracts: { count: 3, independent: true }\n'],
-])('requests of %s are in order of time, each in the cycle and contract that the run counts it in', async (_, more) => {
-  const text = `question: Q?\nduration: 60\nlimiter: { threshold: 1, within: 1 }\narrivals: [{ model: poisson, rate: 2 }, { model: spikes, requests: 5, at: 3, every: 7 }]\n${more}`;
-  const { timeline } = await run(text);
-  const requests = await requestsOf(read(text));
-  expect(requests.map(({ ms }) => ms)).toEqual(requests.map(({ ms }) => ms).sort((a, b) => a - b));
-  const counts = new Map<string, number>();
-  for (const { ms, contract } of requests) {
-    const cell = `${Math.floor(ms / 777)} ${timeline!.contracts[contract]}`;
-    counts.set(cell, (counts.get(cell) ?? 0) + 1);
-  }
-  const expected = [...timeline!.rows()].filter(({ requests: n }) => n > 0);
-  expect(Object.fromEntries(counts)).toEqual(
-    Object.fromEntries(expected.map(({ cycle, contract, requests: n }) => [`${cycle} ${contract}`, n])),
-  );
-});
+];
 
-it.each([
-  ['contracts in turn', 'contracts: 3\n'],
-  ['contracts by chance', 'contracts: { count: 3, popularity: { law: zipf, exponent: 1 } }\n'],
-  ['contracts of their own', 'contracts: { count: 3, independent: true }\n'],
-])('a rule decides requests of %s at their instants, for the same contracts', async (_, more) => {
+it.each<[string, string]>([['one contract', ''], ...several])(
+  'requests of %s are in order of time, each in the cycle and contract that the run counts it in',
+  async (_, more) => {
+    const text = `question: Q?\nduration: 60\nlimiter: { threshold: 1, within: 1 }\narrivals: [{ model: poisson, rate: 2 }, { model: spikes, requests: 5, at: 3, every: 7 }]\n${more}`;
+    const { timeline } = await run(text);
+    const requests = await requestsOf(read(text));
+    expect(requests.map(({ ms }) => ms)).toEqual(requests.map(({ ms }) => ms).sort((a, b) => a - b));
+    const counts = new Map<string, number>();
+    for (const { ms, contract } of requests) {
+      const cell = `${Math.floor(ms / 777)} ${timeline!.contracts[contract]}`;
+      counts.set(cell, (counts.get(cell) ?? 0) + 1);
+    }
+    const expected = [...timeline!.rows()].filter(({ requests: n }) => n > 0);
+    expect(Object.fromEntries(counts)).toEqual(
+      Object.fromEntries(expected.map(({ cycle, contract, requests: n }) => [`${cycle} ${contract}`, n])),
+    );
+  },
+);
+
+it.each(several)('a rule decides requests of %s at their instants, for the same contracts', async (_, more) => {
   const text = `question: Q?\nduration: 60\nlimiter: { primitive: gcra, params: { T_ms: 500, tau_ms: 900 } }\narrivals: [{ model: poisson, rate: 2 }, { model: poisson, rate: 3 }]\n${more}`;
   const rows = await lastValueFrom(simulate$(read(text), { withDecisions: true }).pipe(toArray()));
   const decided = rows.flatMap(({ decisions }) =>

@@ -37,8 +37,7 @@ it('the data folder is made with all that leads to it, and nobody else can look 
 });
 
 it('the data folder holds the database and its mark after a clean end', () => {
-  const dir = temporaryFolder();
-  fillAndClose(dir);
+  const dir = filledFolder();
   expect(fs.readdirSync(dir)).toEqual(['weir.db', 'weir.heads']);
 });
 
@@ -89,8 +88,7 @@ it.each([
   ['who left word is gone', `${2 ** 31 - 1} on ${hostname()}\n`],
   ['what was left makes no sense', 'a\nb'],
 ])('a process is refused, and told of no other, when %s', (_, word) => {
-  const dir = temporaryFolder();
-  fillAndClose(dir);
+  const dir = filledFolder();
   const other = new (sqlite())(join(dir, 'weir.db'));
   other.exec('BEGIN IMMEDIATE');
   if (word !== undefined) fs.writeFileSync(join(dir, 'weir.pid'), word);
@@ -190,8 +188,7 @@ describe('a damaged database', () => {
     ['has a definition that is none', (path) => edit(path, "UPDATE definitions SET text = '{'")],
     ['has a last row that is none', (path) => edit(path, 'UPDATE rows SET text = substr(text, 2)')],
   ])('a database that %s is refused, with what to do', (_, damage) => {
-    const dir = temporaryFolder();
-    fillAndClose(dir);
+    const dir = filledFolder();
     damage(join(dir, 'weir.db'));
     const failure = failureOf(() =>
       [...openStore(dir).machines()].map(({ contracts }) => contracts.map(({ state }) => state)),
@@ -208,8 +205,7 @@ describe('a damaged database', () => {
     ['is found where the counts lie', 'states', 'store_damaged'],
     ['is left to the verification of its record where the rows lie', 'rows', 'done'],
   ])('damage to a large database %s', (_, table, code) => {
-    const dir = temporaryFolder();
-    fillAndClose(dir);
+    const dir = filledFolder();
     const path = join(dir, 'weir.db');
     const before = new (sqlite())(path);
     const page = before.prepare('SELECT max(pageno) FROM dbstat WHERE name = ?').pluck().get(table) as number;
@@ -222,8 +218,7 @@ describe('a damaged database', () => {
   });
 
   it('a damaged database is left as it was found', () => {
-    const dir = temporaryFolder();
-    fillAndClose(dir);
+    const dir = filledFolder();
     const path = join(dir, 'weir.db');
     overwrite(path, 4096 * 12, noise(4096));
     const before = fs.readFileSync(path);
@@ -233,8 +228,7 @@ describe('a damaged database', () => {
 });
 
 it.each([0, 2, 8])('tables of version %i are refused, in words', (version) => {
-  const dir = temporaryFolder();
-  fillAndClose(dir);
+  const dir = filledFolder();
   edit(join(dir, 'weir.db'), `PRAGMA user_version = ${version}`);
   expect(failureOf(() => openStore(dir))).toMatchObject({
     code: 'store_other_version',
@@ -243,7 +237,8 @@ it.each([0, 2, 8])('tables of version %i are refused, in words', (version) => {
 });
 
 /** Some twenty pages: a machine, a contract, and rows. */
-function fillAndClose(dir: string): void {
+function filledFolder(): string {
+  const dir = temporaryFolder();
   const store = openStore(dir);
   store.putMachine(machineImage());
   store.putContract(
@@ -256,6 +251,7 @@ function fillAndClose(dir: string): void {
     Array.from({ length: 60 }, (_, index) => entryOf('m', index + 1, { master_equation_block })),
   );
   store.close();
+  return dir;
 }
 
 /** A copy of the database beside it. */

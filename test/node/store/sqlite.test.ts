@@ -21,9 +21,7 @@ for (const [when, defer] of [
       return {
         store: openStore({ dir, defer, failCommits: () => failing }),
         durable: {
-          failCommits: () => {
-            failing = true;
-          },
+          failCommits: () => (failing = true),
           reopen: async () => openStore({ dir }),
           crash: async () => {
             const found = temporaryFolder();

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explainLog, type JudgedAnswer } from '../../../src/tools/gateway/limit-explain.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 import { isAll } from '../../draws.js';
-import { freePort, isInstalled, type Running, started } from '../../harness/live/real-servers.js';
+import { isInstalled, type Running, startedWith } from '../../harness/live/real-servers.js';
 import { type Loopback, loopback } from '../../loopback.js';
 
 const REQUESTS = isAll ? 100_000 : 25_000;
@@ -71,14 +71,11 @@ describe.skipIf(!isInstalled('nginx'))('nginx in front of a service with a limit
         response.end('app');
       }),
     );
-    const port = await freePort();
-    const inFolder = (given: string) => {
+    nginx = await startedWith('nginx', (port, given) => {
       folder = given;
       text = file(port, folder, new URL(app.url).host);
-      writeFileSync(join(folder, 'nginx.conf'), text);
-      return ['-c', join(folder, 'nginx.conf'), '-p', folder];
-    };
-    nginx = await started('nginx', inFolder, port);
+      return text;
+    });
     const pool = new Pool(nginx.url, { connections: CONNECTIONS });
     let sent = 0;
     const send = async (client: number, path: string) => {

@@ -1,18 +1,9 @@
 // Conditions and paths as real servers take them: a table of requests, sent to nginx and HAProxy, and evaluated by the reader of their files.
-import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LimitSide } from '../../../src/tools/gateway/limit-sides.js';
 import { limitersInFiles } from '../../../src/tools/gateway/limits-in.js';
-import {
-  freePort,
-  haproxyFile,
-  isInstalled,
-  nginxFile,
-  type Running,
-  started,
-} from '../../harness/live/real-servers.js';
+import { haproxyFile, isInstalled, nginxFile, type Running, startedWith } from '../../harness/live/real-servers.js';
 
 interface Asked {
   readonly method: string;
@@ -98,17 +89,12 @@ const rows = Object.entries(NGINX).map(([title, texts], n) => {
 describe.skipIf(!isInstalled('nginx'))('nginx', () => {
   let server: Running;
   beforeAll(async () => {
-    const port = await freePort();
-    const servers = rows.map(
-      (row) =>
-        `${row.http}\nserver { listen 127.0.0.1:${port}; server_name ${row.host}; limit_req_dry_run on; add_header X-Limit $limit_req_status always; ${row.server} }`,
-    );
-    const write = (folder: string) => {
-      const path = join(folder, 'nginx.conf');
-      writeFileSync(path, nginxFile(servers.join('\n'), '')(port, folder));
-      return ['-c', path, '-p', folder];
-    };
-    server = await started('nginx', write, port);
+    const servers = (port: number) =>
+      rows.map(
+        (row) =>
+          `${row.http}\nserver { listen 127.0.0.1:${port}; server_name ${row.host}; limit_req_dry_run on; add_header X-Limit $limit_req_status always; ${row.server} }`,
+      );
+    server = await startedWith('nginx', (port, folder) => nginxFile(servers(port).join('\n'), '')(port, folder));
   });
   afterAll(() => server?.close());
 
@@ -144,19 +130,10 @@ describe.skipIf(!isInstalled('haproxy'))('HAProxy', () => {
   it.each(Object.entries(HAPROXY))(
     'HAProxy answers each request as its file is evaluated: %s',
     async (_, condition) => {
-      const port = await freePort();
       const rule = `http-request track-sc0 src if ${condition}`;
       const table = 'stick-table type ip size 1k expire 1m store http_req_rate(60s)';
       const said = 'http-request return status 200 hdr X-Limit yes if { sc0_tracked }';
-      const server = await started(
-        'haproxy',
-        (folder) => {
-          const path = join(folder, 'haproxy.cfg');
-          writeFileSync(path, haproxyFile([table, rule, said].join('\n  '), '')(port));
-          return ['-f', path, '-db'];
-        },
-        port,
-      );
+      const server = await startedWith('haproxy', haproxyFile([table, rule, said].join('\n  '), ''));
       try {
         const text = `frontend f\n  ${table}\n  ${rule}\n  http-request deny if { sc_http_req_rate(0) gt 5 }\n`;
         const { found, real } = await both(server, 'haproxy.cfg', text, 'a.test');

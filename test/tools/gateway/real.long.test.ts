@@ -8,12 +8,11 @@ import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 import { run, scenario, told } from '../../harness/live/asking.js';
 import {
   type FileAt,
-  freePort,
   haproxyFile,
   isInstalled,
   nginxFile,
   type Running,
-  started,
+  startedWith,
 } from '../../harness/live/real-servers.js';
 import { temporaryFolder } from '../../left-behind.js';
 
@@ -103,14 +102,10 @@ describe.concurrent.each(Object.entries(cases))('%s', (_, { program, preset, fil
   let wasAsked = false;
   beforeAll(async () => {
     if (!isInstalled(program)) return;
-    const port = await freePort();
-    const name = program === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
-    const inFolder = (folder: string) => {
+    server = await startedWith(program, (port, folder) => {
       text = file(port, folder);
-      writeFileSync(join(folder, name), text);
-      return program === 'nginx' ? ['-c', join(folder, name), '-p', folder] : ['-f', join(folder, name), '-db'];
-    };
-    server = await started(program, inFolder, port);
+      return text;
+    });
   });
   afterAll(() => server?.close());
 

@@ -8,6 +8,19 @@ import {
 } from '../../../src/tools/identify/client/client-investigation.js';
 import { playScripts } from '../../../src/tools/identify/client/play-scripts.js';
 
+const { signal } = new AbortController();
+const policy = () => investigateClient(drawsOf(1)('identify client'));
+
+const play = (
+  command: readonly string[] | undefined,
+  timeMs = 20_000,
+  investigation = policy(),
+  onReady = (_: string) => {},
+) => playScripts(investigation, { port: 0, command, timeMs, signal, onReady, onProgress: () => {} });
+
+/** The words of a program that is this text. */
+const program = (source: string) => [process.execPath, '--input-type=module', '-e', source, '{url}'];
+
 it.each([
   [
     ['no-such-program-here', '{url}'],
@@ -23,15 +36,7 @@ it.each([
     { code: 'answer_unreadable', why: 'It ended with exit code 1. It said: no key' },
   ],
 ])('a program that makes no call fails with the reason: %j', async (command, failure) => {
-  const played = playScripts(investigateClient(drawsOf(1)('identify client')), {
-    port: 0,
-    command,
-    timeMs: 20_000,
-    signal: new AbortController().signal,
-    onReady: () => {},
-    onProgress: () => {},
-  });
-  await expect(played).rejects.toMatchObject(failure);
+  await expect(play(command)).rejects.toMatchObject(failure);
 });
 
 it.each([
@@ -39,15 +44,7 @@ it.each([
   ['/job-', false],
 ])('calls of one start can be separated where their paths differ: path %j', async (path, isMixed) => {
   const source = `for (let i = 0; i < 3; i += 1) await (await fetch(\`\${process.argv[1]}${path === '' ? '' : `${path}\${i}`}\`)).text();`;
-  const played = await playScripts(investigateClient(drawsOf(1)('identify client')), {
-    port: 0,
-    command: [process.execPath, '--input-type=module', '-e', source, '{url}'],
-    timeMs: 4_000,
-    signal: new AbortController().signal,
-    onReady: () => {},
-    onProgress: () => {},
-  });
-  expect(played.isMixed).toBe(isMixed);
+  expect((await play(program(source), 4_000)).isMixed).toBe(isMixed);
 });
 
 it('a retry after a timeout of the program is no new call, though a late answer would have served it', async () => {
@@ -55,14 +52,7 @@ it('a retry after a timeout of the program is no new call, though a late answer 
     const answer = await fetch(process.argv[1], { signal: AbortSignal.timeout(400) }).catch(() => undefined);
     if (answer?.ok) break;
   }`;
-  const { calls, isMixed } = await playScripts(investigateClient(drawsOf(1)('identify client')), {
-    port: 0,
-    command: [process.execPath, '--input-type=module', '-e', source, '{url}'],
-    timeMs: 6_000,
-    signal: new AbortController().signal,
-    onReady: () => {},
-    onProgress: () => {},
-  });
+  const { calls, isMixed } = await play(program(source), 6_000);
   const held = calls.filter(({ attempts: [one] }) => one!.hungUp);
   expect(held.map(({ attempts }) => attempts.length)).toEqual([2]);
   expect(isMixed).toBe(false);
@@ -81,22 +71,14 @@ it.each([
   ['HTTP/2', grpc],
   ['TLS', tls],
 ])('a program that speaks %s is told so', async (protocol, source) => {
-  const words = [process.execPath, '--input-type=module', '-e', source];
-  const { signal } = new AbortController();
-  const play = (command: readonly string[] | undefined, onReady: (url: string) => void) =>
-    playScripts(investigateClient(drawsOf(1)('identify client')), {
-      port: 0,
-      command,
-      timeMs: 20_000,
-      signal,
-      onReady,
-      onProgress: () => {},
-    });
   const failure = { code: 'answer_unreadable', what: `The program speaks ${protocol} to the port.` };
-  await expect(play([...words, '{url}'], () => {})).rejects.toMatchObject(failure);
+  await expect(play(program(source))).rejects.toMatchObject(failure);
   let child: ChildProcess | undefined;
-  const waiting = play(undefined, (url) => {
-    child = spawn(words[0]!, [...words.slice(1), url], { stdio: 'ignore', cwd: import.meta.dirname });
+  const waiting = play(undefined, 20_000, policy(), (url) => {
+    child = spawn(process.execPath, [...program(source).slice(1, -1), url], {
+      stdio: 'ignore',
+      cwd: import.meta.dirname,
+    });
   });
   await expect(waiting).rejects.toMatchObject(failure);
   child?.kill();
@@ -104,26 +86,19 @@ it.each([
 
 it('the playing of scripts keeps time for a further reckoning: the last one ends before the time is over', async () => {
   const left: number[] = [];
-  const policy = investigateClient(drawsOf(1)('identify client'));
+  const reckoned = policy();
   function* slowly(): ClientInvestigation {
     for (let round = 0; round < 2; round += 1) {
       const { leftMs } = yield [{ name: 'served', replies: [{ status: 200 }], patienceMs: 100 }];
       left.push(leftMs);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
     }
-    let next = policy.next();
+    let next = reckoned.next();
     while (next.done !== true)
-      next = policy.next({ calls: [], leftMs: 0, timers: { averageMs: 0, oftenMs: 0 }, isOver: true });
+      next = reckoned.next({ calls: [], leftMs: 0, timers: { averageMs: 0, oftenMs: 0 }, isOver: true });
     return next.value;
   }
-  await playScripts(slowly(), {
-    port: 0,
-    command: [process.execPath, '-e', 'fetch(process.argv[1])', '{url}'],
-    timeMs: 60_000,
-    signal: new AbortController().signal,
-    onReady: () => {},
-    onProgress: () => {},
-  });
+  await play([process.execPath, '-e', 'fetch(process.argv[1])', '{url}'], 60_000, slowly());
   // One took two seconds, and two such are kept.
   expect(left[0]! - left[1]!).toBeGreaterThan(6_000);
 });

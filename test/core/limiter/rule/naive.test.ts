@@ -24,29 +24,21 @@ const sum = (some: readonly Came[]) => some.reduce((total, { n }) => total + n, 
 const admitted = (before: readonly Came[]) => before.filter(({ delay }) => delay !== LIMITED);
 const ok = (holds: boolean) => (holds ? 0 : LIMITED);
 
-/** Lives through every ms from the start to `t`: `tick` at each, `take` where an admitted request came. */
-function live(before: readonly Came[], t: number, tick: (ms: number) => void, take: (n: number) => void): void {
+/** Parts left at `t` of `full`, through every ms since the start: at each come `tick`, and `per` go for each token admitted then. */
+function left(before: readonly Came[], t: number, [full, per]: [number, number], tick: (ms: number) => number): number {
+  let parts = full;
   for (let ms = START_MS; ms <= t; ms += 1) {
-    if (ms > START_MS) tick(ms);
-    for (const one of admitted(before)) if (one.t === ms) take(one.n);
+    if (ms > START_MS) parts = Math.min(full, parts + tick(ms));
+    for (const one of admitted(before)) if (one.t === ms) parts -= one.n * per;
   }
+  return parts;
 }
 
 /** Tokens in parts of 1 / per, so that they are whole. */
 const bucket =
   (rate: number, per: number, capacity: number, longest = 0): Model =>
   (before, t, n) => {
-    let parts = capacity * per;
-    live(
-      before,
-      t,
-      () => {
-        parts = Math.min(capacity * per, parts + rate);
-      },
-      (cost) => {
-        parts -= cost * per;
-      },
-    );
+    const parts = left(before, t, [capacity * per, per], () => rate);
     const wait = Math.max(0, n * per - parts) / rate;
     return n <= capacity && wait <= longest ? wait : LIMITED;
   };
@@ -109,20 +101,7 @@ const models: Readonly<Record<string, readonly [RuleDefinition, Model]>> = {
   ],
   'token bucket by intervals': [
     { primitive: 'token_bucket', params: { rate: 2, per_ms: 40, capacity: L, refill: 'interval' } },
-    (before, t, n) => {
-      let tokens = L;
-      live(
-        before,
-        t,
-        (ms) => {
-          if ((ms - START_MS) % 40 === 0) tokens = Math.min(L, tokens + 2);
-        },
-        (cost) => {
-          tokens -= cost;
-        },
-      );
-      return ok(tokens >= n);
-    },
+    (before, t, n) => ok(left(before, t, [L, 1], (ms) => ((ms - START_MS) % 40 === 0 ? 2 : 0)) >= n),
   ],
   'leaky queue': [
     { primitive: 'leaky_queue', params: { spacing_ms: 20, max_wait_ms: 70 } },
