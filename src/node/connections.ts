@@ -12,7 +12,6 @@
 //
 //   kept     request ─► answer, Connection: close ─► end of ours ─► lingers: what comes is dropped ─► closed
 //   silent   ── quiet for quietMs ────────────────► end of ours ─┘
-import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Server as Listener, type Socket } from 'node:net';
@@ -62,7 +61,6 @@ export class Connections {
     this.#context = context;
     this.#closingClock = new WallClock(context.clock.cycleMs);
     this.#looking = this.#look(context.clock, context.limits.connectionsCheckMs);
-    keepShapeOfTicks();
   }
 
   server(answer: RequestListener): Server {
@@ -213,10 +211,3 @@ function hasBody({ headers }: IncomingMessage): boolean {
  * Keep the shape of these objects: V8 drops it if it collects garbage while none waits, as it does while a node starts. Then each takes
  * 400 ns instead of 60, until the process ends, and a request makes nine.
  */
-const keptTicks: object[] = [];
-
-function keepShapeOfTicks(): void {
-  const hook = createHook({ init: (_id, _type, _trigger, tick) => keptTicks.push(tick) }).enable();
-  process.nextTick(() => {});
-  hook.disable();
-}
