@@ -91,7 +91,8 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
     /** Resumes after a full disk, if there is room. Everything must then be read from here again. */
     recover(): boolean {
       if (!host.recover()) return false;
-      streams.restart();
+      // Their machines are read anew: readers connect again, and go on behind their last row.
+      streams.end(() => true);
       services = machineServices(base, streams);
       Object.assign(context, services);
       return true;

@@ -189,11 +189,6 @@ export class Streams {
     for (const reader of this.#all()) if (isMeant(reader)) reader.response.end();
   }
 
-  /** Behind a full disk all machines are read anew. Readers connect again, and go on behind their last row. */
-  restart(): void {
-    for (const { response } of this.#all()) response.end();
-  }
-
   /** Readers connect again: here once the node is back, or to another. */
   close(): void {
     this.#isClosed = true;
