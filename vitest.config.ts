@@ -6,10 +6,9 @@ import { compiledSources } from './test/compiled-sources.js';
 const long = ['test/**/*.long.test.ts'];
 
 /** Those that judge when a request arrives. They run before the rest, beside nothing that computes. */
-const live = [
-  'harness/live/{foreign,load,matrix,real-limiters,stopped-generator,stress,used-before,wrong-nodes}',
-  'cli/load*',
-].map((of) => `test/${of}.long.test.ts`);
+const live = ['harness/live/{foreign,load,matrix,stopped-generator,stress,used-before,wrong-nodes}', 'cli/load*'].map(
+  (of) => `test/${of}.long.test.ts`,
+);
 
 /** Small files that take long. Vitest begins with the largest: these would be the last, each by itself. */
 const first =

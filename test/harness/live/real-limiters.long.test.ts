@@ -220,7 +220,7 @@ async function sentToAll(arrivals: string, all: readonly Product[]): Promise<Map
   return found;
 }
 
-/** The verdict by its own model, and by each wrong one that did not differ yet: if the own one is too uncertain, the others say less. */
+/** The verdict by its own model, and by each wrong one that did not differ yet. */
 async function verdicts(seen: LiveSeen, arrivals: string, product: Product): Promise<Readonly<Record<string, string>>> {
   const words: Record<string, string> = {};
   for (const [name, limiter] of Object.entries({ own: product.own, ...product.wrong })) {
@@ -228,8 +228,8 @@ async function verdicts(seen: LiveSeen, arrivals: string, product: Product): Pro
     const { plan } = asked(arrivals, product, limiter);
     const { comparison } = told(await resultOf({ ...seen, asked: { ...seen.asked, plan } }));
     words[name] = comparison.verdict === 'run invalid' ? `run invalid: ${comparison.reason}` : comparison.verdict;
+    if (name === 'own' && comparison.verdict !== 'agrees') words['why'] = comparison.reason;
     if (name !== 'own' && comparison.verdict === 'node differs') found.get(product)!.add(name);
-    if (name === 'own' && comparison.verdict !== 'agrees') return { ...words, why: comparison.reason };
   }
   return words;
 }
