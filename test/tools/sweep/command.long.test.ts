@@ -149,6 +149,6 @@ refuses(
     [['--set', 'limiter.treshold=1'], 'did you mean "threshold"'],
     [['--set', 'limiter.threshold=1', '--replications', '0'], 'from 1'],
     [['--find', 'limited < 1'], '--set'],
-    [['--find', 'limited < 1', '--set', 'limiter.threshold=1..9:0'], 'above 0'],
+    [['--find', 'limited < 1', '--set', 'limiter.threshold=1..9:0'], '"0" is no step'],
   ],
 );
