@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_441,
-  test: 61_448,
+  test: 61_461,
   longLines: 107,
   commands: 15,
   options: 80,

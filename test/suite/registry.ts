@@ -298,9 +298,10 @@ export function describeRegistry(
       };
       const change = (one: Contract, asked: ContractChange) =>
         context.registry.changeContract(one, { by: 'key_1', ...asked });
+      // On a busy machine a transition may come before the change that the test makes.
       const lastAfterTick = async () => {
         await context.registry.tick(context.clock.cycle());
-        return last();
+        return (await context.record.rows('m')).findLast(({ kind }) => kind === 'transition');
       };
       const until = (row: object) => expect.poll(lastAfterTick).toMatchObject(row);
       const last = async () => (await context.record.rows('m')).at(-1)!;
@@ -369,7 +370,7 @@ export function describeRegistry(
         const moved = await context.counting.move(one, { to: 'limiting', by: 'key_1' });
         await change(one, { name: 'login' });
         await until({ kind: 'transition', to: 'allowing' });
-        expect((await last()).cycle).toBeGreaterThan(moved.cycle);
+        expect((await lastAfterTick())?.cycle).toBeGreaterThan(moved.cycle);
       });
 
       it('the keys of a changed contract move in the next cycle by its new numbers, if nothing arrives', async () => {
