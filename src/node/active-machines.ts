@@ -2,10 +2,12 @@
 //
 //   one machine   cycle   100  103  104          transitions of cycles a .. b = difference of two sums:
 //                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
+
 import type { Static } from 'typebox';
 import { type listActive, STRETCHES } from '../api/machines.js';
 import { LONGEST_WINDOW, WINDOWS } from '../api/windows.js';
 import { firstIndex } from '../core/math/first-index.js';
+import { getOrInsert } from '../core/math/get-or-insert.js';
 import type { AuditRow } from '../core/record/row.js';
 import type { Frozen } from '../core/schema/json-schema.js';
 import type { Host } from './host/host.js';
@@ -93,11 +95,7 @@ export class ActiveMachines {
 
   #count(machine: Machine, row: AuditRow): void {
     if (row.kind !== 'transition') return;
-    let activity = this.#activity.get(machine);
-    if (activity === undefined) {
-      activity = new Activity();
-      this.#activity.set(machine, activity);
-    }
+    const activity = getOrInsert(this.#activity, machine, () => new Activity());
     activity.add(row.cycle);
     this.#rankedCycle = Number.NaN;
   }
@@ -108,11 +106,7 @@ export class ActiveMachines {
       this.#rankings.clear();
       this.#rankedCycle = cycle;
     }
-    let ranking = this.#rankings.get(within);
-    if (ranking === undefined) {
-      ranking = this.#rank(cycle, within);
-      this.#rankings.set(within, ranking);
-    }
+    const ranking = getOrInsert(this.#rankings, within, () => this.#rank(cycle, within));
     return ranking.slice(0, limit);
   }
 

@@ -4,11 +4,13 @@
 //   rate    Weir's own rate limiter, a gate for each who asks: owner, address, network, all. Refused requests do not count
 //   room    │others ■■■■■■■■■■│them ■■■□□□│                  │      levels: what they have now
 //                             └── 1/8 ────┘
+
 import type { FastifyRequest } from 'fastify';
 import { makeGate } from '../core/limiter/create-limiter.js';
 import type { Gate } from '../core/limiter/gate.js';
 import { rateLimiter } from '../core/limiter/rate-limiter.js';
 import { planContract } from '../core/limiter/validate.js';
+import { getOrInsert } from '../core/math/get-or-insert.js';
 import { Failure } from '../core/schema/failure.js';
 import { parseTime } from '../core/schema/quantity.js';
 import type { Clock } from '../core/time/clock.js';
@@ -203,11 +205,7 @@ class RateBound {
   }
 
   #gateOf(source: string, cycle: number, plan = this.#plan): Gate {
-    let gate = this.#gates.get(source);
-    if (gate === undefined) {
-      gate = makeGate(plan, cycle);
-      this.#gates.set(source, gate);
-    }
+    const gate = getOrInsert(this.#gates, source, () => makeGate(plan, cycle));
     gate.advance(cycle);
     return gate;
   }

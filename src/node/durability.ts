@@ -7,6 +7,7 @@
 //   event ─ event ─ event ─ (turn ends) ─► counts written ─► commit ─► on disk ─► answer, answer, answer
 //
 // Counts are written in slices; an answer waits only for those of its own machine.
+import { getOrInsert } from '../core/math/get-or-insert.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Clock } from '../core/time/clock.js';
 import { Rank } from '../core/time/rank.js';
@@ -91,11 +92,7 @@ export class Durability {
   }
 
   #begin(machine: Machine): Saving {
-    let saving = this.#saving.get(machine);
-    if (saving === undefined) {
-      saving = { left: 0, waiting: [], committing: [] };
-      this.#saving.set(machine, saving);
-    }
+    const saving = getOrInsert(this.#saving, machine, () => ({ left: 0, waiting: [], committing: [] }));
     saving.left = machine.context.changed.length;
     if (!this.#asked.has(machine)) this.#others.add(machine);
     this.#goOn();

@@ -1,7 +1,9 @@
 // Metrics as plain numbers, cheap to count, shown on demand. The node's are for its operator and name no machine; a machine's for its owner.
+
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Metric, Registry } from 'prom-client';
 import type { RouteAddress } from '../api/endpoint.js';
+import { getOrInsert } from '../core/math/get-or-insert.js';
 import type { WallClock } from '../core/time/wall.js';
 import type { Bounds } from './bounds.js';
 import type { Decision, Uncounted } from './counting/decision.js';
@@ -47,22 +49,12 @@ export class Counts {
   }
 
   gateSecondsOf(machine: Machine): LatencyHistogram {
-    let seconds = this.#gateSecondsOf.get(machine);
-    if (seconds === undefined) {
-      seconds = new LatencyHistogram();
-      this.#gateSecondsOf.set(machine, seconds);
-    }
-    return seconds;
+    return getOrInsert(this.#gateSecondsOf, machine, () => new LatencyHistogram());
   }
 
   /** Answers of a route by status; undefined: requests without a route. */
   answersOf(route: RouteAddress | undefined): Float64Array {
-    let answers = this.#requests.get(route);
-    if (answers === undefined) {
-      answers = new Float64Array(STATUSES);
-      this.#requests.set(route, answers);
-    }
-    return answers;
+    return getOrInsert(this.#requests, route, () => new Float64Array(STATUSES));
   }
 
   answers(): Labelled[] {

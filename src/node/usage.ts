@@ -143,12 +143,13 @@ export class Usage {
   refuseChange(owner: string, contract: Sized, after: readonly Plan[], place: 'node' | 'network'): void {
     const known = new Map<Plan, number>();
     const was = amountsOf(known, [contract], 1);
-    const {
-      windowCycles: cycles,
-      keyCells: cells,
-      definitionBytes,
-    } = amountsOf(known, [{ plans: after, image: contract.image }], 1);
-    const asked = { windowCycles: cycles - was.windowCycles, keyCells: cells - was.keyCells, definitionBytes };
+    const is = amountsOf(known, [{ plans: after, image: contract.image }], 1);
+    const asked = {
+      windowCycles: is.windowCycles - was.windowCycles,
+      keyCells: is.keyCells - was.keyCells,
+      // Only of plans that it did not have.
+      definitionBytes: is.definitionBytes,
+    };
     this.refuse(owner, asked, place, 'The contract was not changed.');
   }
 

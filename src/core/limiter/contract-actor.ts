@@ -6,7 +6,9 @@
 //
 // The record is the persisted snapshot: an actor starts from it with the first move, and may be dropped after any. The records of keys,
 // of which many move once, are moved by the same logic without actors of their own.
+
 import { type Actor, createActor, type SnapshotFrom } from 'xstate';
+import { getOrInsert } from '../math/get-or-insert.js';
 import { ActorSystem, type Inspect } from './actor-system.js';
 import { type ContractMachine, machineOfPlan } from './contract-machine.js';
 import type { ContractEmitted, ContractEvent, Fire, Held } from './guards.js';
@@ -91,12 +93,7 @@ export class ContractActor {
 const logics = new WeakMap<Plan, ContractLogic>();
 
 function logicOf(plan: Plan): ContractLogic {
-  let logic = logics.get(plan);
-  if (logic === undefined) {
-    logic = new ContractLogic(plan);
-    logics.set(plan, logic);
-  }
-  return logic;
+  return getOrInsert(logics, plan, () => new ContractLogic(plan));
 }
 
 /** The machine of a plan, as the logic of actors: what it would do with an event is worked out once, and taken by the actor as it is. */

@@ -42,7 +42,6 @@ function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefine
   const costs = gauges.map((_, k) => (fed.includes(k) ? cost : 0));
   const silent = costs.map(() => 0);
   const levelsAt = (ms: number, asked: readonly number[]) => gauges.map((gauge, k) => gauge.level(ms, asked[k]));
-  const firing = (state: number, levels: readonly number[]) => firingAt(plan, state, levels)?.to;
   /** When a level leaves the range in which the conditions of a state do not change. */
   const nextFall = (state: number, ms: number, asked: readonly number[], levels: readonly number[], untilMs: number) =>
     plan.states[state]!.transitions.reduce((first, { trigger }) => {
@@ -53,13 +52,14 @@ function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefine
     }, untilMs);
   const heldMs = startOf(gate.heldUntilCycle, cycleMs);
   let { state, nowMs: ms } = gate;
+  let levels = levelsAt(ms, silent);
   // Between two falls each cycle fires at most one transition, and a definition settles.
   for (let fired = 0; fired <= plan.states.length; ) {
-    const [levels, askedLevels] = [levelsAt(ms, silent), levelsAt(ms, costs)];
+    const askedLevels = levelsAt(ms, costs);
     const isHeld = ms < heldMs;
-    const decides = isHeld || fed.length === 0 ? state : (firing(state, askedLevels) ?? state);
+    const decides = isHeld || fed.length === 0 ? state : (firingAt(plan, state, askedLevels)?.to ?? state);
     if (plan.states[decides]!.admits) return ms;
-    const isDue = !isHeld && firing(state, levels) !== undefined;
+    const isDue = !isHeld && firingAt(plan, state, levels) !== undefined;
     const fallMs = isHeld
       ? heldMs
       : nextFall(state, ms, costs, askedLevels, nextFall(state, ms, silent, levels, NEVER));
@@ -67,7 +67,8 @@ function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefine
     if (fallMs === NEVER && chainMs === NEVER) return undefined;
     fired = chainMs < fallMs ? fired + 1 : 0;
     ms = Math.min(fallMs, chainMs);
-    state = firing(state, levelsAt(ms, silent)) ?? state;
+    levels = levelsAt(ms, silent);
+    state = firingAt(plan, state, levels)?.to ?? state;
   }
   return undefined;
 }

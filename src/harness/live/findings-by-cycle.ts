@@ -4,11 +4,11 @@
 // without an answer, its answers to them may be any:
 //
 //   model    1  2  3  4        answers   1  3  4  fit        1  3  5  do not
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { byContract } from '../explain/seen-request.js';
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Findings } from './comparison-verdict.js';
 import type { EventSeen } from './event-listener.js';
-import { under } from './latency.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { type Arrived, type CountedAnswer, type Emitted, type Model, type ModelOptions, modelOf } from './model.js';
 
@@ -90,7 +90,7 @@ export function compare(
 
 function byCycle<T extends { readonly cycle: number }>(all: readonly T[]): Map<number, T[]> {
   const cycles = new Map<number, T[]>();
-  for (const one of all) under(cycles, one.cycle, () => []).push(one);
+  for (const one of all) getOrInsert(cycles, one.cycle, () => []).push(one);
   return cycles;
 }
 

@@ -6,7 +6,9 @@
 //
 // A generator that falls behind sends late and measures short raw times: only the latency from the intended instant is valid ("coordinated
 // omission", G. Tene).
+
 import { Durations } from '../../core/math/durations.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { nearestRank } from '../../core/math/nearest-rank.js';
 import type { LiveFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
@@ -36,9 +38,9 @@ export class Latency {
     const ms = Math.max(0, answeredMs - intendedMs);
     this.latency.record(ms);
     this.#raw.record(Math.max(0, answeredMs - sentMs));
-    under(this.#byDecision, admitted ? 'admitted' : 'limited', () => new Durations()).record(ms);
-    for (const phase of phases) under(this.#byPhase, phase, () => new Durations()).record(ms);
-    under(this.#byCycle, cycle, () => []).push(ms);
+    getOrInsert(this.#byDecision, admitted ? 'admitted' : 'limited', () => new Durations()).record(ms);
+    for (const phase of phases) getOrInsert(this.#byPhase, phase, () => new Durations()).record(ms);
+    getOrInsert(this.#byCycle, cycle, () => []).push(ms);
   }
 
   figures(
@@ -72,14 +74,4 @@ function quantilesOf(all: ReadonlyMap<string, Durations>, from: string): LiveFig
       return figures === null ? [] : [[name, figures]];
     }),
   );
-}
-
-/** The entry of a key, made when it is first needed. */
-export function under<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
-  return value;
 }

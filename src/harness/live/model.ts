@@ -3,6 +3,7 @@
 // Within a cycle the requests of a contract are interchangeable, so the model needs their number, not their identity.
 
 import type { Plan } from '../../core/limiter/plan.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { cycleOf } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { TransitionSeen } from '../outcome/outcome-schema.js';
@@ -10,7 +11,6 @@ import { RunFold } from '../outcome/run-fold.js';
 import { runToEnd } from '../simulate/run.js';
 import { World } from '../simulate/world.js';
 import { type CycleCounts, eachOf } from '../traffic/requests.js';
-import { under } from './latency.js';
 import type { EndedRequest } from './request-log.js';
 
 /** A request as the target counted it. */
@@ -64,12 +64,12 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
       world.request(contract, n, { charged: cost, cost });
       const { gate, state } = world.contracts[contract]!;
       const answer: CountedAnswer = { decision: gate.admits ? 'admitted' : 'limited', count: gate.count, state };
-      under(decided[contract]!, cycle, () => []).push(answer);
+      getOrInsert(decided[contract]!, cycle, () => []).push(answer);
     });
   const byCycle = new Map<number, Arrived[]>();
   for (const one of inOrder) {
     const cycle = isTimed ? cycleOf(atOf(one), cycleMs) : one.cycle;
-    under(byCycle, cycle, () => []).push(one);
+    getOrInsert(byCycle, cycle, () => []).push(one);
   }
   const batches = [...byCycle].map(([cycle, own]) => ({
     cycle,

@@ -3,10 +3,11 @@
 //   planned ──► sent ──┬─► answered: decided in a cycle that the target reports
 //                      ├─► failed
 //                      └─► timed out             sent = answered + failed + timed out, once nothing is in flight
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { SeenRequest } from '../explain/seen-request.js';
 import type { Stretch } from '../outcome/stretch.js';
-import { Latency, under } from './latency.js';
+import { Latency } from './latency.js';
 import type { DecidedAnswer, RequestEnd, RequestFault } from './target.js';
 
 export interface SentRequest {
@@ -131,7 +132,7 @@ export class RequestLog implements RequestObserver {
   }
 
   of(cycle: number): LoggedCycle {
-    return under(this.byCycle, cycle, () => ({ planned: 0, sent: 0, answered: [] }));
+    return getOrInsert(this.byCycle, cycle, () => ({ planned: 0, sent: 0, answered: [] }));
   }
 
   get faults(): (RequestFault & EndedRequest)[] {

@@ -16,7 +16,7 @@ import { compileSchema } from '../../core/schema/compile-schema.js';
 import { readDocument, type ScenarioDocument } from '../../core/schema/document.js';
 import { Failure, type Fault } from '../../core/schema/failure.js';
 import { cycleMsFor, MAX_CYCLES, nearestWindow, parseTime } from '../../core/schema/quantity.js';
-import { valueFaults } from '../../core/schema/value-faults.js';
+import { isJsonObject, valueFaults } from '../../core/schema/value-faults.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import { type CustomClientSpec, planClients } from '../clients/client-plan.js';
 import type { ClientSpec } from '../clients/client-schema.js';
@@ -142,7 +142,7 @@ function scenarioFaults(value: unknown): Fault[] {
   }
   const all = valueFaults(Scenario, value);
   const { limiter } = value as { readonly limiter?: unknown };
-  const hasLimiter = typeof limiter === 'object' && limiter !== null && !Array.isArray(limiter);
+  const hasLimiter = isJsonObject(limiter);
   const faults = all.filter(
     ({ path }) =>
       !/^\/control\/((arrivals|clients)\/\d|limiter\b)/.test(path) && !(hasLimiter && /^\/limiter\b/.test(path)),

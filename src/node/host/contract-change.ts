@@ -4,20 +4,19 @@
 //
 // A transition that the new numbers require follows in the same cycle; of a key, with its next event or cycle.
 import { carried, carryOver } from '../../core/limiter/carry-over.js';
-import type { ContractDefinition } from '../../core/limiter/definition.js';
 import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { Plan } from '../../core/limiter/plan.js';
-import { planContract } from '../../core/limiter/validate.js';
 import type { AuditEntry, ValueChange } from '../../core/record/row.js';
 import { digestOf } from '../../core/schema/canonical.js';
 import { Failure } from '../../core/schema/failure.js';
-import { type ContractImage, definitionText, type Store } from '../store/store.js';
+import type { ContractImage, Store } from '../store/store.js';
 import { beginCandidate } from './candidate.js';
 import type { Contract } from './contract.js';
 import { changesBetween } from './contract-values.js';
 import type { Convert } from './keys.js';
 import type { Ledger } from './ledger.js';
 import type { Machine } from './machine.js';
+import type { SharedPlans } from './shared-plans.js';
 import type { Steps } from './steps.js';
 
 export interface ContractChange {
@@ -184,26 +183,4 @@ export function noCandidate({ id }: Contract): Failure {
     what: `The contract ${id} has no candidate.`,
     fix: 'Give it one first: PATCH …/contracts/{contract_id} with `candidate`.',
   });
-}
-
-/** Contracts with equal definitions share one plan, and with it one machine. A plan is collected with its last contract. */
-export class SharedPlans {
-  /** By the JSON text of the definition, because the order of states matters. */
-  readonly #byText = new Map<string, WeakRef<Plan>>();
-  readonly #collected = new FinalizationRegistry<string>((text) => {
-    if (this.#byText.get(text)?.deref() === undefined) this.#byText.delete(text);
-  });
-
-  of(plan: Plan): Plan {
-    const text = definitionText(plan.definition);
-    const known = this.#byText.get(text)?.deref();
-    if (known !== undefined) return known;
-    this.#byText.set(text, new WeakRef(plan));
-    this.#collected.register(plan, text);
-    return plan;
-  }
-
-  ofStored(definition: ContractDefinition): Plan {
-    return this.#byText.get(definitionText(definition))?.deref() ?? this.of(planContract(definition));
-  }
 }

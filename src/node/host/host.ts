@@ -19,12 +19,13 @@ import { startOf } from '../../core/time/cycle.js';
 import type { ContractImage, KeyedImage, MachineImage, Store } from '../store/store.js';
 import { beginCandidate } from './candidate.js';
 import { Contract } from './contract.js';
-import { type Changed, type ContractChange, changeContract, relearn, SharedPlans } from './contract-change.js';
+import { type Changed, type ContractChange, changeContract, relearn } from './contract-change.js';
 import { contractNotFound, type Move } from './contract-failures.js';
 import type { HostContext } from './host-context.js';
 import { keyedFields } from './keys.js';
 import { type AdminNote, Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
+import { SharedPlans } from './shared-plans.js';
 import { finish, type Steps } from './steps.js';
 import { Wakes } from './wakes.js';
 

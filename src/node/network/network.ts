@@ -5,7 +5,9 @@
 //   machine, contract, manual move ─► entry ─► linked by whichever node ─► row
 //
 // The host of this process only knows what exists: nothing counts in it, and nothing wakes.
+
 import { Subject } from 'rxjs';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { KeyRing } from '../../core/record/key-ring.js';
 import type { AuditRow } from '../../core/record/row.js';
 import { publicKeyFrom } from '../../core/record/signing.js';
@@ -122,11 +124,9 @@ export class Network {
   async #fetch(machine: Machine, seq: number): Promise<void> {
     const { slug } = machine;
     while (machine.head.seq < seq) {
-      let page = this.#fetching.get(slug);
-      if (page === undefined) {
-        page = this.#fetchPage(machine).finally(() => this.#fetching.delete(slug));
-        this.#fetching.set(slug, page);
-      }
+      const page = getOrInsert(this.#fetching, slug, () =>
+        this.#fetchPage(machine).finally(() => this.#fetching.delete(slug)),
+      );
       if ((await page) === 0) return;
     }
   }

@@ -8,9 +8,11 @@
 //   slot         seq of the last row (8) | length of the slug (1) | slug | zeros | CRC-32 of the bytes before (4)
 //
 // After a power failure the mark may lack the rows of the last few milliseconds. A torn slot counts as none.
+
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 
 const SLOT_BYTES = 96;
 const CHECKED_BYTES = SLOT_BYTES - 4;
@@ -129,11 +131,7 @@ export class HeadMark {
   }
 
   #put(name: string, seq: number): void {
-    let mark = this.#marked.get(name);
-    if (mark === undefined) {
-      mark = { seq, slot: this.#free.pop() ?? this.#marked.size };
-      this.#marked.set(name, mark);
-    }
+    const mark = getOrInsert(this.#marked, name, () => ({ seq, slot: this.#free.pop() ?? this.#marked.size }));
     mark.seq = seq;
     const slot = this.#slot.fill(0);
     slot.writeDoubleLE(seq);

@@ -4,7 +4,9 @@
 //     └ BEGIN        └ defer(flush)                             └ COMMIT ─► a() b()
 //
 // All waiting commits share one fsync. Reads use the same connection, so they see the open transaction.
+
 import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { assert, Failure } from '../../core/schema/failure.js';
 import { COMMITS, type HeadMark, type MissingRows } from './head-mark.js';
 import { damaged, displaced, readingFailure, storeStopped, writingFailure } from './sqlite-failure.js';
@@ -235,12 +237,7 @@ export class SqliteConnection {
   }
 
   #statement(sql: string): Statement<Value[]> {
-    let statement = this.#prepared.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare<Value[]>(sql);
-      this.#prepared.set(sql, statement);
-    }
-    return statement;
+    return getOrInsert(this.#prepared, sql, () => this.#database.prepare<Value[]>(sql));
   }
 
   #checkOpen(): void {

@@ -1,6 +1,8 @@
 // The store of a node in one SQLite file: machines, contracts and states on top of `SqliteRecords`; credentials and kept answers share its
 // transactions.
+
 import type { ContractDefinition } from '../../core/limiter/definition.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { sha256Hex } from '../../core/schema/canonical.js';
 import { assert } from '../../core/schema/failure.js';
 import { CYCLE } from './head-mark.js';
@@ -240,11 +242,7 @@ export class SqliteStore extends SqliteRecords implements Store {
       machine,
     );
     return all.map(({ id, definition: number, image, bytes }) => {
-      let definition = definitions.get(number);
-      if (definition === undefined) {
-        definition = this.#readDefinition(number);
-        definitions.set(number, definition);
-      }
+      const definition = getOrInsert(definitions, number, () => this.#readDefinition(number));
       const kept = this.parsed<KeptImage>(image, `What is kept of contract ${id}`);
       const stateOf = () => this.#stateOf({ id }, bytes);
       return {

@@ -1,4 +1,5 @@
 // The text of an answer in JSON: a list of what is single, and a table of each list of objects.
+import { isJsonObject } from '../../core/schema/value-faults.js';
 import { facts, table } from './terminal.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -16,29 +17,25 @@ export function answerText(answer: Fields, write: Write, columns?: readonly stri
     return written === undefined ? [] : [[name, written] as const];
   });
   const [first] = given;
-  if (given.length === 1 && isFields(first![1])) return answerText(first![1], write, columns);
+  if (given.length === 1 && isJsonObject(first![1])) return answerText(first![1], write, columns);
   const single: [name: string, value: string][] = [];
   const parts: string[] = [];
   for (const [name, value] of given) {
     const rows = rowsOf(name, value);
     if (rows !== undefined) parts.push(tableOf(rows, write, columns));
-    else if (isFields(value) && Object.keys(value).length > MOST_INLINE)
+    else if (isJsonObject(value) && Object.keys(value).length > MOST_INLINE)
       parts.push(`${titled(name)}\n${answerText(value, write, columns)}`);
     else single.push([titled(name), textOf(value, write)]);
   }
   return [facts(single), ...parts].filter((part) => part !== '').join('\n\n');
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** A list of objects; of objects by name, each with its name. */
 function rowsOf(name: string, value: unknown): readonly Fields[] | undefined {
-  if (Array.isArray(value)) return value.length > 0 && value.every(isFields) ? value : undefined;
-  if (!isFields(value)) return undefined;
+  if (Array.isArray(value)) return value.length > 0 && value.every(isJsonObject) ? value : undefined;
+  if (!isJsonObject(value)) return undefined;
   const entries = Object.entries(value);
-  if (entries.length === 0 || !entries.every(([, one]) => isFields(one))) return undefined;
+  if (entries.length === 0 || !entries.every(([, one]) => isJsonObject(one))) return undefined;
   return entries.map(([key, one]) => ({ [name]: key, ...(one as Fields) }));
 }
 
@@ -58,7 +55,7 @@ function tableOf(rows: readonly Fields[], write: Write, columns: readonly string
 function textOf(value: unknown, write: Write): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map((one) => textOf(one, write)).join(', ') || 'none';
-  if (!isFields(value)) return String(value);
+  if (!isJsonObject(value)) return String(value);
   const given = Object.entries(value).flatMap(([name, one]) => {
     const written = one === null ? undefined : write(name, one);
     return written === undefined ? [] : [`${name}=${textOf(written, write)}`];

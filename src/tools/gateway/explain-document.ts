@@ -83,12 +83,15 @@ export function explanationOf(
 const minuteOf = (ms: number) => `${new Date(Math.floor(ms / MINUTE_MS) * MINUTE_MS).toISOString().slice(0, 16)}Z`;
 
 function countsOf(answers: readonly JudgedAnswer[]): Counts {
-  const some = (is: (one: JudgedAnswer) => boolean) => answers.reduce((n, one) => (is(one) ? n + 1 : n), 0);
-  const [ours, not_ours, not_judged] = (['ours', 'not ours', 'not judged'] as const).map((what) =>
-    some(({ whose }) => whose === what),
-  ) as [number, number, number];
-  const let_through = some(({ isLetThrough }) => isLetThrough);
-  return { refused: ours + not_ours + not_judged, ours, not_ours, not_judged, let_through };
+  const counted = { refused: 0, ours: 0, not_ours: 0, not_judged: 0, let_through: 0 };
+  for (const { whose, isLetThrough } of answers) {
+    if (whose !== undefined) counted.refused += 1;
+    if (whose === 'ours') counted.ours += 1;
+    if (whose === 'not ours') counted.not_ours += 1;
+    if (whose === 'not judged') counted.not_judged += 1;
+    if (isLetThrough) counted.let_through += 1;
+  }
+  return counted;
 }
 
 /** Those with refusals, or with requests that were let through. */

@@ -1,4 +1,5 @@
 // Runs the requests of logs through the limits of two versions of a gateway's files, in one pass: what each refuses.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { drawsOf } from '../../core/math/random.js';
 import { VirtualClock } from '../../core/time/virtual.js';
 import type { SentAttempt } from '../../harness/clients/client.js';
@@ -128,14 +129,14 @@ class Differences {
       if (refused !== undefined && !isRefusedOld) this.#retries.refused(row, ms, refused);
     }
     this.#clients[who.client] ??= new Counts();
-    this.#targets[id] ??= countsAt(this.#byPath, path);
+    this.#targets[id] ??= getOrInsert(this.#byPath, path, newCounts);
     this.#all.add(isRefusedOld, isRefused);
     this.#clients[who.client]!.add(isRefusedOld, isRefused);
     this.#targets[id]!.add(isRefusedOld, isRefused);
     if (!(ms < this.#minuteEndMs && ms >= this.#minuteEndMs - MINUTE_MS)) {
       const minute = Math.floor(ms / MINUTE_MS);
       this.#minuteEndMs = (minute + 1) * MINUTE_MS;
-      this.#minute = countsAt(this.#byMinute, minute);
+      this.#minute = getOrInsert(this.#byMinute, minute, newCounts);
     }
     this.#minute.add(isRefusedOld, isRefused);
     if (isRefused && !isRefusedOld) this.#byLimiter.set(by, (this.#byLimiter.get(by) ?? 0) + 1);
@@ -162,11 +163,7 @@ class Differences {
 
 const minuteText = (minute: number) => `${new Date(minute * MINUTE_MS).toISOString().slice(0, 16)}Z`;
 
-function countsAt<Key>(all: Map<Key, Counts>, key: Key): Counts {
-  const counts = all.get(key) ?? new Counts();
-  all.set(key, counts);
-  return counts;
-}
+const newCounts = () => new Counts();
 
 const differs = ({ newly_refused, newly_admitted }: ChangeCounts) => newly_refused > 0 || newly_admitted > 0;
 

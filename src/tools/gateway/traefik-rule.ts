@@ -48,21 +48,19 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
   ClientIP: (ranges) => ask.tested(ask.fieldText('client'), { is: 'within', ranges }),
   Header: ([name = '', value = '']) => ask.tested(headerText(name), ask.equalTo(value)),
   HeaderRegexp: ([name = '', value = '']) => ask.tested(headerText(name), matching(value)),
-  Query: (values) => queryOf(values, ask.equalTo),
-  QueryRegexp: (values) => queryOf(values, matching),
+  Query: ([name = '', value]) =>
+    value === undefined ? argumentOf(name) : ask.tested(ask.argumentText(name), ask.equalTo(value)),
+  QueryRegexp: ([name = '', value]) => {
+    if (value === undefined) return argumentOf(name);
+    const argument = ask.argumentText(name);
+    return ask.allHold(ask.isThere(argument), ask.tested(argument, matching(value)));
+  },
 };
 
 function conditionOf(name: string, values: readonly string[]): ask.RequestCondition {
   const known = name === 'HostHeader' ? 'Host' : name.replace(/^Headers/, 'Header');
   if (Object.hasOwn(MATCHERS, known)) return MATCHERS[known]!(values);
   return ask.missing(`what ${name}(${values.join(', ')}) asks`);
-}
-
-function queryOf([name = '', value, ...others]: readonly string[], test: (value: string) => ask.TextTest) {
-  if (value === undefined) return ask.allHold(...[name, ...others].map(argumentOf));
-  const argument = ask.argumentText(name);
-  const held = ask.tested(argument, test(value));
-  return test === matching ? ask.allHold(ask.isThere(argument), held) : held;
 }
 
 /** `name=value`, and `name` alone: it is there, and empty. */

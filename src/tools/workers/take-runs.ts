@@ -1,6 +1,8 @@
 // A worker: makes runs from the queue of run-queue.ts on its threads; sends loads one at a time, with no run meanwhile.
+
 import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
+import { isJsonObject } from '../../core/schema/value-faults.js';
 import { pause, wallNowMs } from '../../core/time/wall.js';
 import { VERSION } from '../../core/version.js';
 import { namesFiles } from '../../harness/scenario/file-source.js';
@@ -101,7 +103,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
 
 /** A string refuses an invalid job: anybody may write to the queue. */
 function tasksIn(data: unknown): readonly ReplicationTask[] | string {
-  const { weir, tasks } = (isObject(data) ? data : {}) as Partial<RunJob>;
+  const { weir, tasks } = (isJsonObject(data) ? data : {}) as Partial<RunJob>;
   if (weir !== VERSION) return `The worker on ${hostname()} is version ${VERSION}, and ${String(weir)} asks.`;
   if (!Array.isArray(tasks) || tasks.length > MOST_TOGETHER || !tasks.every(isTask))
     return 'The job does not hold runs of scenarios that are objects.';
@@ -111,14 +113,10 @@ function tasksIn(data: unknown): readonly ReplicationTask[] | string {
 }
 
 function isTask(task: unknown): task is ReplicationTask {
-  if (!isObject(task)) return false;
+  if (!isJsonObject(task)) return false;
   const { path, scenario, seed, withPeaks } = task as Partial<ReplicationTask>;
   const isSeed = typeof seed === 'number' || typeof seed === 'string';
-  return typeof path === 'string' && isObject(scenario) && isSeed && typeof withPeaks === 'boolean';
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof path === 'string' && isJsonObject(scenario) && isSeed && typeof withPeaks === 'boolean';
 }
 
 function takeLoads(client: QueueClient, runs: Worker, onLoad: NonNullable<TakeOptions['onLoad']>): Worker {

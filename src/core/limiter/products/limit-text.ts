@@ -40,13 +40,10 @@ function limitIn(given: string, check: (limiter: Limiter, words: readonly Word[]
   if (limitFiles().looksLikeStanza(text)) return pasteIn(text);
   const limits: Word[][] = [[]];
   for (const word of wordsIn(text)) {
-    if (word.name === undefined && /^(?:[^"[{].*,|&&?|[+,])$/.test(word.text))
-      throw unreadable(
-        text,
-        word,
-        'limits are joined by "and"',
-        `Write '${text.replace(/\s*(?:,|\s[&+]+)\s+/g, ' and ')}'.`,
-      );
+    if (word.name === undefined && /^(?:[^"[{].*,|&&?|[+,])$/.test(word.text)) {
+      const joined = text.replace(/\s*(?:,|\s[&+]+)\s+/g, ' and ');
+      throw unreadable(text, word, 'limits are joined by "and"', `Write '${joined}'.`);
+    }
     const isBetween = word.name === undefined && word.text === 'and' && limits.at(-1)!.length > 0;
     if (isBetween) limits.push([]);
     else limits.at(-1)!.push(word);

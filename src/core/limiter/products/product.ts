@@ -60,12 +60,7 @@ export function product<Of extends Params>(declared: Declared<Of>): Product {
 }
 
 /** Admits nothing: a bucket that never holds a whole token. */
-export const never = (): RuleDefinition => ({
-  primitive: 'token_bucket',
-  params: { rate: 0.000001, per_ms: 1000, capacity: 0.5 },
-  clock_resolution_ms: 1,
-  announces: unannounced,
-});
+export const never = () => rule('token_bucket', { rate: 0.000001, per_ms: 1000, capacity: 0.5 }, unannounced);
 
 /** @param unitMs of a length that is a number; without it, the length is a text */
 export const paced =

@@ -79,7 +79,9 @@ function waiting(limit: number, longestMs: number): Rule<InFlight> {
       return known(ends[endsAfter(ends, t + longestMs)] ?? NEVER) - longestMs;
     },
     remaining({ ends }, t) {
-      return longestMs === NEVER ? NEVER : Math.max(0, limit - (ends.length - endsAfter(ends, t + longestMs)));
+      return longestMs === NEVER
+        ? Number.POSITIVE_INFINITY
+        : Math.max(0, limit - (ends.length - endsAfter(ends, t + longestMs)));
     },
     forgettable: ({ ends }, t) => endsAfter(ends, t) === ends.length,
   };

@@ -68,15 +68,8 @@ const idle: { readonly [Name in Primitive]?: readonly Idle[] } = {
     beside('floor_prev', 'floor_total'),
   ],
   token_bucket: [
-    unless(
-      'refill',
-      ['interval'],
-      'align',
-      'phase_ms',
-      'stale_tick_when_full',
-      'forget_when_full',
-      'block_until_window_end',
-    ),
+    unless('refill', ['interval'], 'align', 'phase_ms', 'stale_tick_when_full', 'forget_when_full'),
+    unless('refill', ['interval'], 'block_until_window_end'),
     unless('refill', ['interval_trunc'], 'block_ms'),
     beside('refill interval_trunc', 'max_wait_ms', 'exact_float', 'state_ttl_from_last_admit_ms'),
     beside('refill interval', 'exact_float'),

@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import { addressOf } from './address.js';
 import { roleNames, sameWord } from './column-names.js';
 import { isFullDate } from './columns.js';
-import { ZONE_NAMES } from './instant.js';
+import { ZONE_TEXT } from './instant.js';
 import { type Layout, type Recognise, type Role, valuesOf } from './layout.js';
 import { templateOf } from './log-format.js';
 import type { Warning } from './log-options.js';
@@ -123,7 +123,7 @@ interface Token {
 }
 
 const DATE = [
-  `\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?`,
+  `\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?${ZONE_TEXT})?`,
   '\\d\\d/[A-Z][a-z]{2}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)? [+-]\\d{4}',
 ].join('|');
 

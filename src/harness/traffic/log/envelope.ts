@@ -4,12 +4,12 @@
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|
 
 import { timeFieldsIn } from './columns.js';
-import { ZONE_NAMES } from './instant.js';
+import { ZONE_TEXT } from './instant.js';
 import { textIn } from './json.js';
 import { Field, fieldsWhere, type Layout, mostly } from './layout.js';
 import { everyLine, messageCutter } from './pattern.js';
 
-const ISO = `\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?`;
+const ISO = `\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?${ZONE_TEXT})?`;
 const BSD = '[A-Z][a-z]{2} [ \\d]\\d (?:\\d{4} )?\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?';
 const COLOUR = '(?:\\x1b\\[[\\d;]*m)*';
 const RFC_5424_DATA = '(?:-|(?:\\[(?:[^\\]"\\\\]|"(?:[^"\\\\]|\\\\.)*"|\\\\.)*\\])+)';

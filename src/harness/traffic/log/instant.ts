@@ -18,7 +18,9 @@ const zoneHours = new Map(
     .split(' ')
     .map((zone) => [zone.replace(/[^A-Z]/g, ''), Number(zone.replace(/[A-Z]/g, ''))]),
 );
-export const ZONE_NAMES = [...zoneHours.keys()].join('|');
+const ZONE_NAMES = [...zoneHours.keys()].join('|');
+/** As logs write it behind a time. */
+export const ZONE_TEXT = `(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d)`;
 const ZONE = `(?:\\s*(${ZONE_NAMES}|[+-]\\d\\d(?::?\\d\\d)?))?`;
 const WEEKDAY = '(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\\s+)?';
 const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?';

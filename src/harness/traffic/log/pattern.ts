@@ -7,7 +7,7 @@
 import { isIP } from 'node:net';
 import { firstAddressIn } from './address.js';
 import { EVERY_LINE, isFullDate, timeFieldsIn } from './columns.js';
-import { ZONE_NAMES } from './instant.js';
+import { ZONE_TEXT } from './instant.js';
 import {
   type Cutter,
   type Field,
@@ -139,7 +139,7 @@ function lastPattern(name: string, before: string): string {
 }
 
 /** A word, and perhaps a clock time and a zone: `2015-05-17 10:05:03 +0000`. */
-const LAST_TIME = `(?!")[^ \\t]*(?:[ \\t]+\\d\\d?:\\d\\d[^ \\t]*)?(?:[ \\t]+(?:[+-]\\d\\d:?\\d\\d|${ZONE_NAMES})(?![^ \\t]))?`;
+const LAST_TIME = `(?!")[^ \\t]*(?:[ \\t]+\\d\\d?:\\d\\d[^ \\t]*)?(?:[ \\t]+${ZONE_TEXT}(?![^ \\t]))?`;
 
 function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&').replace(/ /g, '[ \\t]+');
@@ -219,7 +219,7 @@ function pairsCutter(pattern: RegExp, fields: Slots): Cutter {
 
 const SHAPES: readonly RegExp[] = [
   new RegExp(
-    `^\\s*(?:\\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\\]?[\\s:]+)?(?<time>\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d?:\\d\\d(?::\\d\\d(?:[.,]\\d+)?)?(?:\\s?(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d))?)(?<text>(?!\\S).*|,.*|\\s*)$`,
+    `^\\s*(?:\\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\\]?[\\s:]+)?(?<time>\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d?:\\d\\d(?::\\d\\d(?:[.,]\\d+)?)?(?:\\s?${ZONE_TEXT})?)(?<text>(?!\\S).*|,.*|\\s*)$`,
     's',
   ),
   /^\s*\[(?<time>[^\]]{8,40})\](?<text>.*)$/s,

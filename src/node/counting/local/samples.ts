@@ -1,5 +1,7 @@
 // Samples contracts of this process at the end of a cycle, before anything of the next: Rank.close in the machine's order of time.
+
 import { HISTORY_CYCLES } from '../../../api/contract-history.js';
+import { getOrInsert } from '../../../core/math/get-or-insert.js';
 import { cycleOf, startOf } from '../../../core/time/cycle.js';
 import { Rank } from '../../../core/time/rank.js';
 import type { Contract } from '../../host/contract.js';
@@ -19,11 +21,7 @@ export class LocalSamples implements Samples {
 
   begin(sampled: Sampled): void {
     const machine = this.#host.machine(sampled.contract.image.machine);
-    let sampler = this.#samplers.get(machine);
-    if (sampler === undefined) {
-      sampler = new Sampler(machine);
-      this.#samplers.set(machine, sampler);
-    }
+    const sampler = getOrInsert(this.#samplers, machine, () => new Sampler(machine));
     sampler.sampled.add(sampled);
     sampled.begin(figuresNow(sampled.contract));
   }

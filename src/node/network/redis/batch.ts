@@ -5,6 +5,7 @@
 //   request ─┘
 //
 // This is exact: k events of one cycle have the same outcome together as one by one, and the admitted ones are the first.
+import { getOrInsert } from '../../../core/math/get-or-insert.js';
 import type { RedisConnection } from './connection.js';
 
 export interface GateReply {
@@ -53,16 +54,8 @@ export class CountBatch {
    */
   count(prefix: string, name: string, n: number, keys = 0): Promise<GateReply> {
     return new Promise((resolve, reject) => {
-      let gates = this.#pending.get(prefix);
-      if (gates === undefined) {
-        gates = new Map();
-        this.#pending.set(prefix, gates);
-      }
-      let gate = gates.get(name);
-      if (gate === undefined) {
-        gate = { name, keys, n: 0, waiting: [] };
-        gates.set(name, gate);
-      }
+      const gates = getOrInsert(this.#pending, prefix, () => new Map<string, Gate>());
+      const gate = getOrInsert(gates, name, (): Gate => ({ name, keys, n: 0, waiting: [] }));
       gate.n += n;
       gate.waiting.push({ n, resolve, reject });
       if (this.#isDue) return;
