@@ -175,7 +175,7 @@ inChromium('the page of a machine', (browser) => {
     expect(waits).toEqual([expect.stringMatching(/^in \d+ (s|min)$/)]);
     // A whole number where the swing of the operator is nearly 0, which is so for hours.
     expect(proofs).toContainEqual(expect.stringMatching(/^operator KO42: \d+(\.\d{1,3})?$/));
-    expect(ages.filter((age) => !/^(now|\d+ s ago|)$/.test(age))).toEqual([]);
+    expect(ages.filter((age) => !/^(now|\d+ (s|min) ago|)$/.test(age))).toEqual([]);
     expect(found).toEqual([]);
   });
 
