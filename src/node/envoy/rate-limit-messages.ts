@@ -90,10 +90,9 @@ export function responseOf(
 function statusFor({ limit, hits }: Hit, decision: Decision | undefined, nowMs: number): DescriptorStatus {
   const { perUnit, name = '', isShadow } = limit;
   const isClosed = decision === undefined && perUnit !== undefined;
+  // A look is over a limit that was exceeded, not one that is just full: as in envoyproxy/ratelimit.
   const isOver =
-    isClosed ||
-    (decision !== undefined &&
-      (hits === 0 ? decision.retry_after_ms !== 0 && decision.remaining === 0 : decision.limited > 0));
+    isClosed || (hits === 0 ? decision?.state === 'limiting' : decision !== undefined && decision.limited > 0);
   const resetMs = perUnit === undefined ? (decision?.retry_after_ms ?? 0) : untilReset(perUnit.unit, nowMs);
   return {
     code: isOver && !isShadow ? 'OVER_LIMIT' : 'OK',

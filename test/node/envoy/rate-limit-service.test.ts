@@ -96,12 +96,14 @@ it('a descriptor is admitted up to its limit in each window, and each value has 
   expect((await ask(request('shop', [{ user: 'ann' }]))).headers['retry-after']).toMatch(/^\d+$/);
 });
 
-it('a descriptor has as many hits as the request says, or it says itself; none is a look', async () => {
+it('a descriptor has as many hits as the request says, or it says itself; with none, it is over if its limit was exceeded', async () => {
   const { ask, codeOf } = await start();
   for (const [hits, own, overall, remaining] of [
     [2, undefined, OK, 1],
     [0, 0, OK, 1],
     [9, 1, OK, 0],
+    [0, 0, OK, 0],
+    [1, undefined, OVER, 0],
     [0, 0, OVER, 0],
   ] as const)
     expect(await ask(request('shop', [{ user: 'ann' }], hits, own))).toMatchObject({
