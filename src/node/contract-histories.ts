@@ -34,23 +34,19 @@ export class ContractHistories {
   readonly #limits: Pick<Limits, 'watchedContractsPerStream'>;
   readonly #byContract = new Map<string, ContractHistory>();
   /** Watched histories, each of the network of addresses that watched it first. */
-  readonly #bounds: Bounds;
+  readonly #watched: SharedRoom;
 
   constructor(host: Host, samples: Samples, limits: Pick<Limits, 'watchedContractsPerStream'>, bounds: Bounds) {
     this.#host = host;
     this.#samples = samples;
     this.#limits = limits;
-    this.#bounds = bounds;
+    this.#watched = bounds.watchedContracts;
     this.#watched.clear();
     for (const contract of host.contracts.values()) this.#keep(contract);
     host.changes.subscribe((change) => {
       if (change.kind === 'contract_added') this.#keep(change.contract);
       if (change.kind === 'contract_removed') this.#drop(change.contract.id);
     });
-  }
-
-  get #watched(): SharedRoom {
-    return this.#bounds.room('watchedContracts');
   }
 
   get #most(): number {
@@ -77,7 +73,7 @@ export class ContractHistories {
         faults: [{ path: '/counts', message: `must name at most ${mostPerStream} contracts` }],
       });
     const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
-    if (more > 0) this.#bounds.refuse('watchedContracts', [addressNetwork, addressNetwork], more);
+    if (more > 0) this.#watched.refuse([addressNetwork, addressNetwork], more);
     const missing = contracts.filter(({ id }) => !this.#byContract.has(id)).length;
     for (const [id, { watchers }] of this.#byContract) {
       if (this.#byContract.size + missing <= most) break;
@@ -88,7 +84,7 @@ export class ContractHistories {
       const history = this.#byContract.get(contract.id) ?? this.#begin(contract);
       if (history.watchers.size === 0) {
         history.addressNetwork = addressNetwork;
-        this.#watched.add(addressNetwork, addressNetwork, 1);
+        this.#watched.add([addressNetwork, addressNetwork], 1);
       }
       history.watchers.add(watched);
     }
@@ -159,7 +155,7 @@ export class ContractHistories {
   }
 
   #leave({ addressNetwork }: ContractHistory): void {
-    this.#watched.add(addressNetwork, addressNetwork, -1);
+    this.#watched.add([addressNetwork, addressNetwork], -1);
   }
 }
 

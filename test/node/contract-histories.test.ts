@@ -5,7 +5,7 @@ import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
 import { VirtualClock } from '../../src/core/time/virtual.js';
-import { Bounds } from '../../src/node/bounds.js';
+import { boundsOf } from '../../src/node/bounds.js';
 import { ContractHistories, type Watched } from '../../src/node/contract-histories.js';
 import { figuresOf, type Sampled, type Samples } from '../../src/node/counting/counting.js';
 import { LocalSamples } from '../../src/node/counting/local/samples.js';
@@ -31,7 +31,7 @@ function watched({ most = 4, mostPerStream = 2 } = {}) {
   const host = new Host({ clock, store: new MemoryStore() });
   const make = (samples: Samples = new LocalSamples(host)) => {
     const watchedContracts = { perOwner: most, onNode: most, share: 1 / 2 };
-    const bounds = new Bounds(clock, { ...defaultLimits, watchedContracts });
+    const bounds = boundsOf(clock, { ...defaultLimits, watchedContracts });
     return new ContractHistories(host, samples, { watchedContractsPerStream: mostPerStream }, bounds);
   };
   const histories = make();

@@ -62,7 +62,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
     const { place } = registry;
     await registry.follow?.();
     const room = (name: RoomName) => {
-      const level = bounds.room(name);
+      const level = bounds[name];
       const { perOwner: most, onNode: on_node } = limits[name];
       const free_on_node = Math.max(0, on_node - Math.ceil(level.all));
       // What a network counts over all nodes.
@@ -78,8 +78,8 @@ const listLimits = route(api.listLimits, forAnyKey, {
     };
     const rate = (name: RateName) => {
       const { threshold, onNode: on_node } = limits[name];
-      const { within, leftOnNode: left_on_node, refused } = bounds.rate(name);
-      const left = owner === undefined ? {} : { left: bounds.rate(name).left(owner) };
+      const { within, leftOnNode: left_on_node, refused } = bounds[name];
+      const left = owner === undefined ? {} : { left: bounds[name].left(owner) };
       return {
         per: 'node',
         threshold,
