@@ -134,7 +134,7 @@ function permanentContext(options: NodeContextOptions) {
 
 /** What knows the host's machines: made anew with those. */
 function machineServices(base: ReturnType<typeof permanentContext>, streams: Streams) {
-  const { clock, host, store, credentials, limits, network, access, queue, bounds } = base;
+  const { clock, host, store, credentials, network, access, queue, bounds } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
   // Its slug may get another owner.
@@ -153,7 +153,7 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const counting: Counting = network?.counting(queue) ?? new LocalCounting({ ...base, idempotency });
   return {
     ...{ active, ownership, usage, registry, counting },
-    histories: new ContractHistories(host, counting.samples, limits, bounds),
+    histories: new ContractHistories(host, counting.samples, bounds.watchedContracts),
   };
 }
 

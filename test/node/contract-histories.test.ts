@@ -26,13 +26,13 @@ function newsOf(histories: ContractHistories, watched: Watched): string | undefi
   }
 }
 
-function watched({ most = 4, mostPerStream = 2 } = {}) {
+function watched({ most = 4 } = {}) {
   const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
   const host = new Host({ clock, store: new MemoryStore() });
   const make = (samples: Samples = new LocalSamples(host)) => {
     const watchedContracts = { perOwner: most, onNode: most, share: 1 / 2 };
     const bounds = boundsOf(clock, { ...defaultLimits, watchedContracts });
-    return new ContractHistories(host, samples, { watchedContractsPerStream: mostPerStream }, bounds);
+    return new ContractHistories(host, samples, bounds.watchedContracts);
   };
   const histories = make();
   host.createMachine({ slug: 'm' });
@@ -213,7 +213,7 @@ it('histories are bounded for a stream, a network of addresses, and all; one in 
   const { histories, contract } = watched();
   const [a, b, c, d, e] = [contract(), contract(), contract(), contract(), contract()];
   const ab = histories.watch([a, b], undefined, 'one network');
-  expect(codeOf(() => histories.watch([a, b, c], undefined, 'one network'))).toBe('invalid_input');
+  expect(codeOf(() => histories.watch(Array(25).fill(c), undefined, 'one network'))).toBe('invalid_input');
   // A network of addresses has half of what others leave.
   expect(codeOf(() => histories.watch([c], undefined, 'one network'))).toBe('node_overloaded');
   expect(codeOf(() => histories.watch([a], undefined, 'one network'))).toBe('done');

@@ -1,4 +1,5 @@
 // Routes about the node itself: its routes, its public key, its clock, its health, and figures for its operator and for owners.
+import { MOST_COUNTS } from '../../api/events.js';
 import * as api from '../../api/node.js';
 import { signText } from '../../core/record/signing.js';
 import { startOf } from '../../core/time/cycle.js';
@@ -102,7 +103,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
-        stream_contracts: limits.watchedContractsPerStream,
+        stream_contracts: MOST_COUNTS,
         stream_bytes: limits.readerBytes,
       },
     };
