@@ -2,6 +2,7 @@
 // its bound.
 import type { freed } from '../api/shapes.js';
 import { type Plan, windowCycles } from '../core/limiter/plan.js';
+import { getOrInsert } from '../core/math/get-or-insert.js';
 import { type AuditRow, bytesOfRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Bounds } from './bounds.js';
@@ -101,12 +102,8 @@ export class Usage {
 
   /** @param more below 0 for what was removed */
   keep(machine: Machine, more: Partial<Kept>): void {
-    const { rows = 0, recordKib = 0, answersKib = 0 } = more;
-    const kept = this.#kept.get(machine) ?? { ...NOTHING };
-    kept.rows += rows;
-    kept.recordKib += recordKib;
-    kept.answersKib += answersKib;
-    this.#kept.set(machine, kept);
+    const kept = getOrInsert(this.#kept, machine, () => ({ ...NOTHING }));
+    for (const [name, by] of Object.entries(more)) kept[name as keyof Kept] += by;
     this.#add(machine.image.owner, more);
   }
 
@@ -164,14 +161,11 @@ export class Usage {
   }
 
   #networkOfOwner(owner: string): string {
-    let name = this.#networkByOwner.get(owner);
-    if (name === undefined) {
+    return getOrInsert(this.#networkByOwner, owner, () => {
       const [key] = this.#credentials.keysOf(owner, '', 1);
       // An owner without a minted key counts as a network of its own.
-      name = `network ${key?.network ?? `of ${owner}`}`;
-      this.#networkByOwner.set(owner, name);
-    }
-    return name;
+      return `network ${key?.network ?? `of ${owner}`}`;
+    });
   }
 
   #countMachine({ slug, image, deletedMs }: Machine, by: 1 | -1): void {
@@ -182,8 +176,7 @@ export class Usage {
   /** The node's own machines take no room. */
   #change({ slug, image: { owner } }: Machine, contract: Sized, by: 1 | -1): void {
     if (isReserved(slug)) return;
-    const known = this.#plans.get(owner) ?? new Map<Plan, number>();
-    this.#plans.set(owner, known);
+    const known = getOrInsert(this.#plans, owner, () => new Map<Plan, number>());
     this.#add(owner, amountsOf(known, [contract], by));
   }
 
