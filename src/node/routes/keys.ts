@@ -3,13 +3,13 @@
 //   make, rotate, revoke ─► credential and audit row in one commit ─► cached callers of the key are dropped, its streams end
 import * as api from '../../api/keys.js';
 import { assert, Failure } from '../../core/schema/failure.js';
+import { setSessionCookie } from '../access.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
 import { keySlugOf } from '../registry/registry.js';
 import { addressNetworkOf } from '../request-source.js';
 import { route } from '../route.js';
 import { newKey, newName, newOwner, newSession } from '../secret.js';
-import { setSessionCookie } from '../session-cookie.js';
 import type { Key } from '../store/credential-store.js';
 
 const DAY_MS = 86_400_000;
