@@ -1,6 +1,6 @@
 // The recent history of contracts, in virtual time; and the counts of a stream, by a node.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
@@ -228,9 +228,14 @@ it('histories are bounded for a stream, a network of addresses, and all; one in 
 
 const node = await startRunning({ cycleMs: 50 });
 const owner = node.owner();
-const id = await owner.contractOn('seen', {}, true);
 
 describe('GET …/stream?counts=', () => {
+  let id = '';
+  // Only now: the tests before this one may take as long as a history goes back.
+  beforeAll(async () => {
+    id = await owner.contractOn('seen', {}, true);
+  });
+
   /** The counts of cycle after cycle, until there are enough. */
   async function counts(
     query: string,
