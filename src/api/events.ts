@@ -105,7 +105,7 @@ export const gateBelow = {
 } as const satisfies Endpoint;
 export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies Endpoint;
 
-const MOST_COUNTS = 24;
+export const MOST_COUNTS = 24;
 
 const LAST_EVENT =
   'The seq of the last row received; 0 for all. The header has precedence. Rows that were removed are replaced by one event `rows_removed`. What a row emitted follows it under the same id, and is in `emitted` of its event `transition`.';

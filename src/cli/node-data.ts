@@ -48,9 +48,8 @@ export const backup = command({
     const dir = resolve(data);
     const show = progressOf('backup');
     const kept = await askForCopy(dir, show, (folder) => keepCopy(folder, dir, file, withKey, show));
-    const { machines, rows, newest, fingerprint, bytes } = kept;
-    const copied = { bytes, machines, rows, newest_at: newest ?? null, fingerprint, key_file: keyFile };
-    printDone({ ok: true, file, manifest, ...copied }, 'The backup is verified, and its manifest signed.', json);
+    const said = 'The backup is verified, and its manifest signed.';
+    printDone({ ok: true, file, manifest, ...kept, key_file: keyFile }, said, json);
   },
 });
 
@@ -69,12 +68,11 @@ export const restore = command({
   run: async ({ file, data, checkpoint: heads, json }) => {
     const { keyFileOf, restore } = await import('../node/backup.js');
     const given = { file, dir: data, keyFile: keyFileOf(file), heads };
-    const { machines, rows, newest, fingerprint, lost } = restore(given, progressOf('restore'));
+    const { lost, ...kept } = restore(given, progressOf('restore'));
     const missing = lost.map(({ machine, fromSeq: from_seq, toSeq: to_seq }) => ({ machine, from_seq, to_seq }));
-    const restored = { data, machines, rows, newest_at: newest ?? null, fingerprint };
     const start = `weir serve --data ${data}${lost.length === 0 ? '' : ' --allow lost-rows'}`;
     const said = `The backup is restored, as the node signed it. What was written after it is lost. Start: ${start}`;
-    printDone({ ok: true, ...restored, lost: heads === undefined ? null : missing }, said, json);
+    printDone({ ok: true, data, ...kept, lost: heads === undefined ? null : missing }, said, json);
   },
 });
 

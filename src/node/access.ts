@@ -2,12 +2,12 @@
 //
 //   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the key
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
-import type { FastifyRequest } from 'fastify';
+import { fastifyCookie } from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../core/schema/failure.js';
 import { type Auth, type Caller, type Permission, refuseBeyondScope } from './permission.js';
 import { RecentlyUsed } from './recently-used.js';
 import { hashOfSecret } from './secret.js';
-import { sessionTokenOf } from './session-cookie.js';
 import type { Credentials, Scope } from './store/credential-store.js';
 
 declare module 'fastify' {
@@ -169,4 +169,33 @@ function ofAnotherOwner(): Failure {
     why: 'Its session belongs to another owner than its key.',
     fix: 'Send the key alone, or end the session first.',
   });
+}
+
+// The session cookie. Over HTTPS its prefix binds it to this host and to `Secure`; over plain HTTP browsers do not accept that name.
+const NAME = 'weir_session';
+
+function nameFor({ protocol }: FastifyRequest): string {
+  return protocol === 'https' ? `__Host-${NAME}` : NAME;
+}
+
+function sessionTokenOf(request: FastifyRequest): string | undefined {
+  const { cookie } = request.raw.headers;
+  return cookie === undefined ? undefined : fastifyCookie.parse(cookie)[nameFor(request)];
+}
+
+/** @param maxAge seconds; 0 clears it */
+export function setSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  value: string,
+  maxAge: number,
+): FastifyReply {
+  const cookie = fastifyCookie.serialize(nameFor(request), value, {
+    httpOnly: true,
+    sameSite: 'lax',
+    path: '/',
+    secure: request.protocol === 'https',
+    maxAge,
+  });
+  return reply.header('set-cookie', cookie);
 }

@@ -27,8 +27,8 @@ export type OnProgress = (what: 'copy' | 'verify', done: number, all: number) =>
 export interface Kept {
   readonly machines: number;
   readonly rows: number;
-  /** When the newest row was written, ISO 8601; undefined without rows. */
-  readonly newest: string | undefined;
+  /** When the newest row was written, ISO 8601; null without rows. */
+  readonly newest_at: string | null;
   readonly fingerprint: string;
 }
 
@@ -114,7 +114,7 @@ export function keepCopy(
       else copied(from, to);
       made.push(to);
     }
-    return { ...kept, bytes };
+    return { bytes, ...kept };
   } catch (error) {
     for (const path of made) fs.rmSync(path, { force: true });
     throw error;
@@ -229,7 +229,7 @@ function verified(store: SqliteStore, { signer, successions }: Identity, onProgr
     if (!valid) throw doesNotHold(slug, `${broken?.seq === undefined ? '' : `Row ${broken.seq}: `}${broken?.reason}`);
   }
   const newest = all.map(({ last }) => last?.at ?? '').reduce((late, at) => (at > late ? at : late), '');
-  return { machines: all.length, rows, newest: newest || undefined, fingerprint: signer.fingerprint };
+  return { machines: all.length, rows, newest_at: newest || null, fingerprint: signer.fingerprint };
 }
 
 /** Copies a file with mode 0600 and fsync; it gets its name only when complete. */

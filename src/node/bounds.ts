@@ -5,19 +5,20 @@
 //   room    │others ■■■■■■■■■■│them ■■■□□□│                  │      levels: what they have now
 //                             └── 1/8 ────┘
 
+import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { makeGate } from '../core/limiter/create-limiter.js';
 import type { Gate } from '../core/limiter/gate.js';
 import { rateLimiter } from '../core/limiter/rate-limiter.js';
 import { planContract } from '../core/limiter/validate.js';
 import { getOrInsert } from '../core/math/get-or-insert.js';
+import { networkOf } from '../core/schema/address-network.js';
 import { Failure } from '../core/schema/failure.js';
 import { parseTime } from '../core/schema/quantity.js';
 import type { Clock } from '../core/time/clock.js';
 import {
   type Bound,
   type Limits,
-  nameOfLimit,
   RATES,
   type RateLimit,
   type RateName,
@@ -31,72 +32,13 @@ import { addressNetworkOf, addressNetworkOfCaller, ofAddress, ofOwner, sourceOf 
 
 export type Asking = Pick<FastifyRequest, 'caller' | 'ip'>;
 
-type Name = RateName | RoomName;
+export type Bounds = Readonly<Record<RateName, RateBound> & Record<RoomName, SharedRoom>>;
 
-export class Bounds {
-  readonly #rates: Readonly<Record<RateName, RateBound>>;
-  readonly #rooms: Readonly<Record<RoomName, SharedRoom>>;
-
-  constructor(clock: Clock, limits: Pick<Limits, Name>) {
-    this.#rates = each(RATES, (name) => new RateBound(clock, limits[name]));
-    this.#rooms = each(ROOMS, (name) => new SharedRoom(limits[name]));
-  }
-
-  rate(name: RateName): RateBound {
-    return this.#rates[name];
-  }
-
-  room(name: RoomName): SharedRoom {
-    return this.#rooms[name];
-  }
-
-  /** Counts `n` if there is room for them: within the window, or until they are given back. @throws Failure as the table says */
-  take(name: RateName | RoomName, asking: Asking, n = 1): void {
-    if (isRate(name)) this.#takeOfRate(name, asking, n);
-    else {
-      const place = placeOfAsking(asking);
-      this.refuse(name, place, n);
-      this.room(name).add(...place, n);
-    }
-  }
-
-  give(name: RoomName, asking: Asking, n = 1): void {
-    this.room(name).add(...placeOfAsking(asking), -n);
-  }
-
-  /** @throws Failure as the table says */
-  refuse(name: RoomName, place: Place, n: number): void {
-    const room = this.room(name);
-    const full = room.full(place, n);
-    if (full === undefined) return;
-    room.refused += 1;
-    const { what, fix, of, code = 'too_many_requests', codeOfAll = code }: Bound<Room> = ROOMS[name];
-    const why =
-      full === 'own'
-        ? `An owner, and an address without a credential, has up to ${room.most.perOwner} ${of}.`
-        : `There are as many ${of} as the node takes, or takes for one network of addresses.`;
-    throw new Failure(full === 'own' ? code : codeOfAll, { what, why, fix });
-  }
-
-  #takeOfRate(name: RateName, asking: Asking, n: number): void {
-    const refused = this.rate(name).take(asking, n);
-    if (refused === undefined) return;
-    this.rate(name).refused += 1;
-    const { what, fix, of } = RATES[name];
-    const { who, threshold, within, againCycle } = refused;
-    const why = `${who} may ask for ${threshold} ${of} within ${within} cycles${n === 1 ? '' : `, and this takes ${n}`}.`;
-    throw new Failure('too_many_requests', { what, why, fix, againCycle });
-  }
-
-  /** By the names of the API. */
-  get allRefusals(): Readonly<Record<string, number>> {
-    const bounds = Object.entries({ ...this.#rates, ...this.#rooms });
-    return Object.fromEntries(bounds.map(([name, { refused }]) => [nameOfLimit(name), refused]));
-  }
-}
-
-function isRate(name: Name): name is RateName {
-  return name in RATES;
+export function boundsOf(clock: Clock, limits: Pick<Limits, RateName | RoomName>): Bounds {
+  return {
+    ...each(RATES, (name) => new RateBound(clock, RATES[name], limits[name])),
+    ...each(ROOMS, (name) => new SharedRoom(ROOMS[name], limits[name])),
+  };
 }
 
 /** Whose part it is: of an owner or an address, and of a network of addresses. */
@@ -109,13 +51,39 @@ export function placeOfAsking(asking: Asking): Place {
 /** What each who is counted has now. */
 export class SharedRoom {
   readonly most: Room;
+  readonly #bound: Bound<Room>;
   readonly #bySource = new Map<string, number>();
   readonly #byNetwork = new Map<string, number>();
   all = 0;
   refused = 0;
 
-  constructor(most: Room) {
+  constructor(bound: Bound<Room>, most: Room) {
+    this.#bound = bound;
     this.most = most;
+  }
+
+  /** Counts `n` until they are given back. @throws Failure as the table says */
+  take(asking: Asking, n = 1): void {
+    const place = placeOfAsking(asking);
+    this.refuse(place, n);
+    this.add(place, n);
+  }
+
+  give(asking: Asking, n = 1): void {
+    this.add(placeOfAsking(asking), -n);
+  }
+
+  /** @throws Failure as the table says, without room for `n` */
+  refuse(place: Place, n: number): void {
+    const full = this.full(place, n);
+    if (full === undefined) return;
+    this.refused += 1;
+    const { what, fix, of, code = 'too_many_requests', codeOfAll = code } = this.#bound;
+    const why =
+      full === 'own'
+        ? `An owner, and an address without a credential, has up to ${this.most.perOwner} ${of}.`
+        : `There are as many ${of} as the node takes, or takes for one network of addresses.`;
+    throw new Failure(full === 'own' ? code : codeOfAll, { what, why, fix });
   }
 
   of(source: string): number {
@@ -139,7 +107,7 @@ export class SharedRoom {
     this.all = 0;
   }
 
-  add(source: string, network: string, by: number): void {
+  add([source, network]: Place, by: number): void {
     add(this.#bySource, source, by);
     add(this.#byNetwork, network, by);
     this.all += by;
@@ -159,13 +127,15 @@ class RateBound {
   readonly within: number;
   refused = 0;
   readonly #clock: Clock;
+  readonly #bound: Bound<RateLimit>;
   readonly #plan;
   readonly #planOfNetwork;
   readonly #gates = new RecentlyUsed<Gate>(SOURCES);
   readonly #ofAll: Gate;
 
-  constructor(clock: Clock, { threshold, within, onNode }: RateLimit) {
+  constructor(clock: Clock, bound: Bound<RateLimit>, { threshold, within, onNode }: RateLimit) {
     this.#clock = clock;
+    this.#bound = bound;
     this.within = parseTime(within, clock.cycleMs, '/within', 1);
     // None for 0: the routes say so before they ask.
     const planOf = (most: number) => planContract(rateLimiter({ threshold: Math.max(1, most), within: this.within }));
@@ -174,8 +144,8 @@ class RateBound {
     this.#ofAll = makeGate(planOf(onNode), clock.cycle());
   }
 
-  /** @returns who may not ask for so much, and when again; undefined if it was counted */
-  take({ caller, ip }: Asking, n: number) {
+  /** Counts `n` within the window; refused ones do not count. @throws Failure as the table says, with the cycle to ask again */
+  take({ caller, ip }: Asking, n = 1): void {
     const cycle = this.#clock.cycle();
     this.#ofAll.advance(cycle);
     const gates = [
@@ -187,12 +157,16 @@ class RateBound {
     const full = gates.find((gate) => gate.remaining < n);
     if (full === undefined) {
       for (const gate of gates) gate.decide(n, cycle);
-      return undefined;
+      return;
     }
+    this.refused += 1;
+    const { what, fix, of } = this.#bound;
     const threshold = full.plan.thresholds[0]!;
     const ofOne = full.plan === this.#planOfNetwork ? 'A network of addresses' : 'An owner, and an address,';
+    const who = full === this.#ofAll ? 'All together' : ofOne;
+    const why = `${who} may ask for ${threshold} ${of} within ${this.within} cycles${n === 1 ? '' : `, and this takes ${n}`}.`;
     const againCycle = cycle + full.cyclesUntilAtMost(Math.max(0, threshold - n));
-    return { who: full === this.#ofAll ? 'All together' : ofOne, threshold, within: this.within, againCycle };
+    throw new Failure('too_many_requests', { what, why, fix, againCycle });
   }
 
   get leftOnNode(): number {
@@ -208,6 +182,51 @@ class RateBound {
     const gate = getOrInsert(this.#gates, source, () => makeGate(plan, cycle));
     gate.advance(cycle);
     return gate;
+  }
+}
+
+/** Loopback and proxies: no address has this name. */
+const MANY = ['many', 'many'] as const;
+
+/**
+ * The connections over all ports. Loopback and a proxy sends for many clients: for them only the total is bounded.
+ *
+ *   accepted ─► room? counted until it closes
+ *                 └ none: cut before a byte is read
+ */
+export class Sockets {
+  readonly #room: SharedRoom;
+  readonly #ofMany = new BlockList();
+
+  /** @param proxies addresses and networks */
+  constructor(room: SharedRoom, proxies: readonly string[]) {
+    this.#room = room;
+    for (const network of ['127.0.0.0/8', '::1', ...proxies]) {
+      const [address = '', bits] = network.split('/');
+      const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+      if (bits === undefined) this.#ofMany.addAddress(address, family);
+      else this.#ofMany.addSubnet(address, Number(bits), family);
+    }
+  }
+
+  /** Counts a connection until it closes, or resets it. @returns whether it stays */
+  admit(socket: Pick<Socket, 'remoteAddress' | 'resetAndDestroy' | 'once'>): boolean {
+    // A closed socket has none.
+    const { remoteAddress = '' } = socket;
+    const isOfMany =
+      remoteAddress !== '' && this.#ofMany.check(remoteAddress.split('%')[0]!, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
+    const place = isOfMany ? MANY : ([networkOf(remoteAddress), addressNetworkOf(remoteAddress)] as const);
+    const { all, most } = this.#room;
+    const hasRoom = isOfMany ? all < most.onNode : this.#room.full(place, 1) === undefined;
+    if (remoteAddress === '' || !hasRoom) {
+      this.#room.refused += 1;
+      // A client that sees only the end of a connection may go on waiting for its answer.
+      socket.resetAndDestroy();
+      return false;
+    }
+    this.#room.add(place, 1);
+    socket.once('close', () => this.#room.add(place, -1));
+    return true;
   }
 }
 

@@ -7,14 +7,14 @@
 // A history starts with its contract or with the node, so that a page opened later has a past. Their number is bounded: a contract in a stream
 // replaces one that is in none; a new contract replaces one without requests in its history.
 import { type Column, columns, HISTORY_CYCLES } from '../api/contract-history.js';
+import { MOST_COUNTS } from '../api/events.js';
 import { Failure } from '../core/schema/failure.js';
-import type { Bounds, SharedRoom } from './bounds.js';
+import type { SharedRoom } from './bounds.js';
 import { PAUSE } from './caller-queue.js';
 import type { Sampled, Samples } from './counting/counting.js';
 import type { Contract } from './host/contract.js';
 import type { Host } from './host/host.js';
 import type { Steps } from './host/steps.js';
-import type { Limits } from './limits.js';
 
 /** Columns that only grow: a row has the increase in its cycle. */
 const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores', 'would_limit']);
@@ -31,30 +31,20 @@ export interface Watched {
 export class ContractHistories {
   readonly #host: Host;
   readonly #samples: Samples;
-  readonly #limits: Pick<Limits, 'watchedContractsPerStream'>;
   readonly #byContract = new Map<string, ContractHistory>();
   /** Watched histories, each of the network of addresses that watched it first. */
-  readonly #bounds: Bounds;
+  readonly #watched: SharedRoom;
 
-  constructor(host: Host, samples: Samples, limits: Pick<Limits, 'watchedContractsPerStream'>, bounds: Bounds) {
+  constructor(host: Host, samples: Samples, watched: SharedRoom) {
     this.#host = host;
     this.#samples = samples;
-    this.#limits = limits;
-    this.#bounds = bounds;
+    this.#watched = watched;
     this.#watched.clear();
     for (const contract of host.contracts.values()) this.#keep(contract);
     host.changes.subscribe((change) => {
       if (change.kind === 'contract_added') this.#keep(change.contract);
       if (change.kind === 'contract_removed') this.#drop(change.contract.id);
     });
-  }
-
-  get #watched(): SharedRoom {
-    return this.#bounds.room('watchedContracts');
-  }
-
-  get #most(): number {
-    return this.#watched.most.onNode;
   }
 
   get size(): number {
@@ -67,17 +57,16 @@ export class ContractHistories {
 
   /** @throws Failure `invalid_input` (too many contracts), `node_overloaded` (the node is full, or the share of a network of addresses) */
   watch(contracts: readonly Contract[], afterCycle: number | undefined, addressNetwork = ''): Watched {
-    const { watchedContractsPerStream: mostPerStream } = this.#limits;
-    const most = this.#most;
-    if (contracts.length > mostPerStream)
+    const { onNode: most } = this.#watched.most;
+    if (contracts.length > MOST_COUNTS)
       throw new Failure('invalid_input', {
         what: 'The stream was not opened.',
-        why: `One stream gives the counts of up to ${mostPerStream} contracts.`,
+        why: `One stream gives the counts of up to ${MOST_COUNTS} contracts.`,
         fix: 'Open another stream for the others.',
-        faults: [{ path: '/counts', message: `must name at most ${mostPerStream} contracts` }],
+        faults: [{ path: '/counts', message: `must name at most ${MOST_COUNTS} contracts` }],
       });
     const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
-    if (more > 0) this.#bounds.refuse('watchedContracts', [addressNetwork, addressNetwork], more);
+    if (more > 0) this.#watched.refuse([addressNetwork, addressNetwork], more);
     const missing = contracts.filter(({ id }) => !this.#byContract.has(id)).length;
     for (const [id, { watchers }] of this.#byContract) {
       if (this.#byContract.size + missing <= most) break;
@@ -88,7 +77,7 @@ export class ContractHistories {
       const history = this.#byContract.get(contract.id) ?? this.#begin(contract);
       if (history.watchers.size === 0) {
         history.addressNetwork = addressNetwork;
-        this.#watched.add(addressNetwork, addressNetwork, 1);
+        this.#watched.add([addressNetwork, addressNetwork], 1);
       }
       history.watchers.add(watched);
     }
@@ -96,8 +85,8 @@ export class ContractHistories {
   }
 
   #keep(contract: Contract): void {
-    const { all: watched } = this.#watched;
-    const most = Math.min(this.#most - watched, this.#samples.mostUnwatched);
+    const { all: watched, most: room } = this.#watched;
+    const most = Math.min(room.onNode - watched, this.#samples.mostUnwatched);
     if (this.#byContract.size - watched >= most && !this.#dropOne(({ isIdle }) => isIdle)) return;
     this.#begin(contract);
   }
@@ -159,7 +148,7 @@ export class ContractHistories {
   }
 
   #leave({ addressNetwork }: ContractHistory): void {
-    this.#watched.add(addressNetwork, addressNetwork, -1);
+    this.#watched.add([addressNetwork, addressNetwork], -1);
   }
 }
 

@@ -136,7 +136,7 @@ function collect(request: FastifyRequest, most: number, bounds: Bounds, read: Re
   const take = (chunk: Buffer) => {
     if (bytes + chunk.length > most) return end(tooLarge(most));
     try {
-      bounds.take('openBodyBytes', request, chunk.length);
+      bounds.openBodyBytes.take(request, chunk.length);
     } catch (error) {
       return end(error as Failure);
     }
@@ -146,7 +146,7 @@ function collect(request: FastifyRequest, most: number, bounds: Bounds, read: Re
   };
   const end = (failure?: Failure) => {
     raw.off('data', take).off('end', end).off('error', broken);
-    bounds.give('openBodyBytes', request, bytes);
+    bounds.openBodyBytes.give(request, bytes);
     read(failure, failure === undefined ? Buffer.concat(chunks) : null);
   };
   const broken = (cause: Error) =>

@@ -109,7 +109,6 @@ const sizes = {
   overload: { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 },
   /** Queued requests, beside gates and events, per owner, or per address without a credential. */
   waitingPerCaller: 256,
-  watchedContractsPerStream: 24,
   /** Bytes buffered for one reader; the rest it gets from the store, as fast as it reads. */
   readerBytes: 256 << 10,
   /** How often a quiet stream sends a comment: well within the idle timeout of proxies. */

@@ -26,18 +26,24 @@ export class MachineWork {
 
   /** Runs work in the machine's turn: returns its result if one slice at once is enough, otherwise a promise. */
   of<T>(machine: Machine, work: (cycle: number) => Steps<T>): T | Promise<T> {
-    const { clock } = machine.context;
+    const { context } = machine;
+    const { clock, busyMs } = context;
     const ms = clock.now();
     const steps = this.isFree(machine, ms) ? work(cycleOf(ms, clock.cycleMs)) : withWakes(machine, ms, work);
     if (!this.#last.has(machine)) {
-      const first = this.#slice(machine, ms, steps);
-      if (first.done) return first.value;
+      context.busyMs = ms;
+      try {
+        const first = this.#queue.slice(steps);
+        if (first.done) return first.value;
+      } finally {
+        context.busyMs = busyMs;
+      }
     }
     const done = this.#behind(machine, ms, steps).finally(() => {
       if (this.#last.get(machine) !== done) return;
       this.#last.delete(machine);
-      machine.context.busyMs = undefined;
-      machine.context.wakes.release();
+      context.busyMs = undefined;
+      context.wakes.release();
     });
     this.#last.set(machine, done);
     return done;
@@ -55,20 +61,8 @@ export class MachineWork {
     if (before !== undefined) await before.catch(() => {});
     machine.context.busyMs = ms;
     machine.context.wakes.hold();
-    for (const source = ofOwner(machine.image.owner); ; ) {
-      const step = await this.#queue.of(source, () => this.#slice(machine, ms, steps));
-      if (step.done) return step.value;
-    }
-  }
-
-  #slice<T>({ context }: Machine, ms: number, steps: Steps<T>): IteratorResult<unknown, T> {
-    const { busyMs } = context;
-    context.busyMs = ms;
-    try {
-      return this.#queue.slice(steps);
-    } finally {
-      context.busyMs = busyMs;
-    }
+    const source = ofOwner(machine.image.owner);
+    return this.#queue.of(source, () => this.#queue.steps(source, steps));
   }
 }
 

@@ -11,6 +11,7 @@ import type { Contract } from './host/contract.js';
 import type { Host } from './host/host.js';
 import type { Keys } from './host/keys.js';
 import type { Machine } from './host/machine.js';
+import { nameOfLimit } from './limits.js';
 
 const STATUSES = 600;
 
@@ -193,12 +194,12 @@ function figuresOf(
     weir_keys: gauge('Keys of contracts with keys that are there.', () => keys(({ size }) => size)),
     weir_keys_without_place_total: counter('Events of keys without a place.', placeless),
     weir_keys_forgotten_total: counter('Keys that were forgotten without counts.', () => keys((one) => one.evicted)),
-    weir_connections: gauge('Connections that are open.', () => bounds.room('sockets').all),
+    weir_connections: gauge('Connections that are open.', () => bounds.sockets.all),
     weir_bound_refusals_total: counter(
       'What was refused by the bounds of GET /api/limits, since the node started.',
-      () => by('bound', bounds.allRefusals),
+      () => Object.entries(bounds).map(([name, { refused }]) => [{ bound: nameOfLimit(name) }, refused]),
     ),
-    weir_stream_readers: gauge('Readers of event streams.', () => bounds.room('streams').all),
+    weir_stream_readers: gauge('Readers of event streams.', () => bounds.streams.all),
     weir_cycle: gauge('The running cycle.', () => clock.cycle()),
     weir_clock_lag_seconds: gauge('How late the last task of the clock ran.', () => clock.lagMs * MS),
     weir_clock_skew_seconds: gauge('How far the node is ahead of the wall clock.', () => clock.skewMs * MS),

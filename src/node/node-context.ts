@@ -8,7 +8,7 @@ import type { WallClock } from '../core/time/wall.js';
 import { VERSION } from '../core/version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
-import { Bounds } from './bounds.js';
+import { boundsOf, Sockets } from './bounds.js';
 import { CallerQueue } from './caller-queue.js';
 import { ContractHistories } from './contract-histories.js';
 import type { Counting } from './counting/counting.js';
@@ -26,7 +26,6 @@ import { Ownership } from './ownership.js';
 import type { Caller } from './permission.js';
 import { LocalRegistry } from './registry/local.js';
 import type { JoinNetwork, Registry } from './registry/registry.js';
-import { Sockets } from './sockets.js';
 import type { Credentials, Key } from './store/credential-store.js';
 import { MemoryStore } from './store/memory.js';
 import type { RecordReader, Store } from './store/store.js';
@@ -119,13 +118,13 @@ function permanentContext(options: NodeContextOptions) {
       onError(failure);
     },
   });
-  const bounds = new Bounds(clock, limits);
+  const bounds = boundsOf(clock, limits);
   const network = options.network?.({ clock, signer, limits, onError }, host);
   const queue = new CallerQueue(clock);
   return {
     ...{ clock, store, credentials, signer, onError, limits, memory, host, counts, network, queue, bounds },
     keepRows: options.keepRows,
-    sockets: new Sockets(bounds, options.trustProxy ?? []),
+    sockets: new Sockets(bounds.sockets, options.trustProxy ?? []),
     durability: new Durability(host, clock, options.durability ?? 'cycle', counts.commitSeconds),
     record: (network?.record ?? store) as RecordReader,
     access: new Access(credentials),
@@ -135,7 +134,7 @@ function permanentContext(options: NodeContextOptions) {
 
 /** What knows the host's machines: made anew with those. */
 function machineServices(base: ReturnType<typeof permanentContext>, streams: Streams) {
-  const { clock, host, store, credentials, limits, network, access, queue, bounds } = base;
+  const { clock, host, store, credentials, network, access, queue, bounds } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
   // Its slug may get another owner.
@@ -154,7 +153,7 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const counting: Counting = network?.counting(queue) ?? new LocalCounting({ ...base, idempotency });
   return {
     ...{ active, ownership, usage, registry, counting },
-    histories: new ContractHistories(host, counting.samples, limits, bounds),
+    histories: new ContractHistories(host, counting.samples, bounds.watchedContracts),
   };
 }
 

@@ -25,7 +25,6 @@ export class Pipelines {
   readonly #turn: LoopTurn;
   readonly #mostWaiting: number;
   readonly #refuse: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly #behind = new Map<Socket, Pipeline>();
 
   /** @param mostWaiting requests per connection @param refuse answers the next one, and closes the connection */
   constructor(
@@ -47,17 +46,12 @@ export class Pipelines {
   }
 
   before(next: RequestListener): RequestListener {
-    const handOver = () => {
-      const turn = this.#turn.count();
-      for (const [socket, pipeline] of this.#behind) {
-        const { waiting } = pipeline;
-        const some = waiting.splice(0, AT_ONCE);
-        pipeline.turn = turn;
-        pipeline.handled = some.length;
-        if (waiting.length === 0) this.#behind.delete(socket);
-        if (!socket.destroyed) for (const [request, response] of some) next(request, response);
-      }
-      if (this.#behind.size > 0) setImmediate(handOver);
+    const handOver = (socket: Socket, pipeline: Pipeline) => {
+      const some = pipeline.waiting.splice(0, AT_ONCE);
+      pipeline.turn = this.#turn.count();
+      pipeline.handled = some.length;
+      if (!socket.destroyed) for (const [request, response] of some) next(request, response);
+      if (pipeline.waiting.length > 0) setImmediate(handOver, socket, pipeline);
     };
     return (request, response) => {
       const socket: PipelinedSocket = request.socket;
@@ -74,9 +68,8 @@ export class Pipelines {
         pipeline.handled += 1;
         next(request, response);
       } else if (waiting.length < this.#mostWaiting) {
-        if (this.#behind.size === 0) setImmediate(handOver);
+        if (waiting.length === 0) setImmediate(handOver, socket, pipeline);
         waiting.push([request, response]);
-        this.#behind.set(socket, pipeline);
       } else {
         pipeline.isRefused = true;
         this.#refuse(request, response);

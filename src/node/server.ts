@@ -14,6 +14,7 @@ import type { Shapes } from '../api/endpoint.js';
 import { type HostCheck, refuseHostLines } from '../api/host-names.js';
 import { Nothing } from '../api/shapes.js';
 import { Bug, Failure } from '../core/schema/failure.js';
+import { setSessionCookie } from './access.js';
 import { noteAdminAction } from './admin-log.js';
 import { asGate, asOriginForm } from './any-method.js';
 import type { Connections } from './connections.js';
@@ -33,7 +34,6 @@ import {
 } from './problem.js';
 import { sourceOf } from './request-source.js';
 import { bodyLimitOf, changesState, type Route, type RouteRequest } from './route.js';
-import { setSessionCookie } from './session-cookie.js';
 import { compileValidator } from './validators.js';
 
 declare module 'fastify' {

@@ -80,9 +80,9 @@ export class Streams {
     if (this.#isClosed) throw draining();
     const asking = { caller, ip };
     const place = placeOfAsking(asking);
-    bounds.refuse('streams', place, 1);
+    bounds.streams.refuse(place, 1);
     const watched = contracts.length === 0 ? undefined : histories().watch(contracts, afterCycle, place[1]);
-    bounds.take('streams', asking);
+    bounds.streams.add(place, 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
     const reader: Reader = {
       response,
@@ -264,7 +264,7 @@ export class Streams {
     const readers = this.#byMachine.get(slug);
     if (readers === undefined || !readers.delete(reader)) return;
     if (reader.watched !== undefined) this.#sources.histories().leave(reader.watched);
-    this.#sources.bounds.give('streams', asking);
+    this.#sources.bounds.streams.give(asking);
     if (readers.size === 0) this.#byMachine.delete(slug);
   }
 

@@ -2,9 +2,10 @@
 // its bound.
 import type { freed } from '../api/shapes.js';
 import { type Plan, windowCycles } from '../core/limiter/plan.js';
+import { getOrInsert } from '../core/math/get-or-insert.js';
 import { type AuditRow, bytesOfRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
-import type { Bounds, SharedRoom } from './bounds.js';
+import type { Bounds } from './bounds.js';
 import type { Contract } from './host/contract.js';
 import type { Host, HostChange } from './host/host.js';
 import { cellsOfKeys } from './host/keys.js';
@@ -50,7 +51,7 @@ export class Usage {
     this.#credentials = credentials;
     this.#host = host;
     this.#bounds = bounds;
-    for (const name of NAMES) this.#room(name).clear();
+    for (const name of NAMES) this.#bounds[name].clear();
     for (const machine of host.machines.values()) {
       this.#countMachine(machine, 1);
       for (const contract of machine.contracts) this.#change(machine, contract, 1);
@@ -82,16 +83,16 @@ export class Usage {
   /** Without the node's own machines. @returns what an owner has, and may still have */
   of(owner: string, name: KeptRoom): { readonly used: number; readonly left: number } {
     const used = this.#amountOf(owner, name);
-    const most = Math.min(this.#room(name).most.perOwner, this.#freeIn(owner, name));
+    const most = Math.min(this.#bounds[name].most.perOwner, this.#freeIn(owner, name));
     return { used, left: Math.max(0, Math.floor(most - used)) };
   }
 
   get keepsAnswers(): boolean {
-    return this.#room('answersKib').all > 0;
+    return this.#bounds.answersKib.all > 0;
   }
 
   #amountOf(owner: string, name: KeptRoom): number {
-    return this.#room(name).of(ofOwner(owner));
+    return this.#bounds[name].of(ofOwner(owner));
   }
 
   takeRow(row: AuditRow): void {
@@ -101,12 +102,8 @@ export class Usage {
 
   /** @param more below 0 for what was removed */
   keep(machine: Machine, more: Partial<Kept>): void {
-    const { rows = 0, recordKib = 0, answersKib = 0 } = more;
-    const kept = this.#kept.get(machine) ?? { ...NOTHING };
-    kept.rows += rows;
-    kept.recordKib += recordKib;
-    kept.answersKib += answersKib;
-    this.#kept.set(machine, kept);
+    const kept = getOrInsert(this.#kept, machine, () => ({ ...NOTHING }));
+    for (const [name, by] of Object.entries(more)) kept[name as keyof Kept] += by;
     this.#add(machine.image.owner, more);
   }
 
@@ -114,7 +111,7 @@ export class Usage {
   full(owner: string): string | undefined {
     const name = RECORDS.find((one) => {
       const used = this.#amountOf(owner, one);
-      return used >= this.#room(one).most.perOwner || used >= this.#freeIn(owner, one);
+      return used >= this.#bounds[one].most.perOwner || used >= this.#freeIn(owner, one);
     });
     return name && ROOMS[name].of;
   }
@@ -124,11 +121,11 @@ export class Usage {
     for (const [name, more] of Object.entries(asked) as [Quota, number][]) {
       if (more <= 0) continue;
       const row = ROOMS[name];
-      const { perOwner: most } = this.#room(name).most;
+      const { perOwner: most } = this.#bounds[name].most;
       const all = this.#amountOf(owner, name) + more;
       const left = Math.max(0, Math.floor(this.#freeIn(owner, name)));
       if (all <= Math.min(most, left)) continue;
-      this.#room(name).refused += 1;
+      this.#bounds[name].refused += 1;
       const isOwn = all > most;
       const so = more === 1 ? '' : `, and with this one it would be ${all}`;
       const why = isOwn
@@ -155,27 +152,20 @@ export class Usage {
 
   /** @throws Failure by the table of limits.ts if there is no room for a further one */
   refuseFurther(owner: string, name: KeptRoom, least = 1): void {
-    this.#bounds.refuse(name, [ofOwner(owner), this.#networkOfOwner(owner)], least);
-  }
-
-  #room(name: KeptRoom): SharedRoom {
-    return this.#bounds.room(name);
+    this.#bounds[name].refuse([ofOwner(owner), this.#networkOfOwner(owner)], least);
   }
 
   /** What others leave for an owner, and for the owners of the same network of addresses. */
   #freeIn(owner: string, name: KeptRoom): number {
-    return this.#room(name).freeIn(this.#networkOfOwner(owner));
+    return this.#bounds[name].freeIn(this.#networkOfOwner(owner));
   }
 
   #networkOfOwner(owner: string): string {
-    let name = this.#networkByOwner.get(owner);
-    if (name === undefined) {
+    return getOrInsert(this.#networkByOwner, owner, () => {
       const [key] = this.#credentials.keysOf(owner, '', 1);
       // An owner without a minted key counts as a network of its own.
-      name = `network ${key?.network ?? `of ${owner}`}`;
-      this.#networkByOwner.set(owner, name);
-    }
-    return name;
+      return `network ${key?.network ?? `of ${owner}`}`;
+    });
   }
 
   #countMachine({ slug, image, deletedMs }: Machine, by: 1 | -1): void {
@@ -186,14 +176,13 @@ export class Usage {
   /** The node's own machines take no room. */
   #change({ slug, image: { owner } }: Machine, contract: Sized, by: 1 | -1): void {
     if (isReserved(slug)) return;
-    const known = this.#plans.get(owner) ?? new Map<Plan, number>();
-    this.#plans.set(owner, known);
+    const known = getOrInsert(this.#plans, owner, () => new Map<Plan, number>());
     this.#add(owner, amountsOf(known, [contract], by));
   }
 
   #add(owner: string, more: Partial<Record<KeptRoom, number>>): void {
     const network = this.#networkOfOwner(owner);
-    for (const name of NAMES) if (more[name]) this.#room(name).add(ofOwner(owner), network, more[name]);
+    for (const name of NAMES) if (more[name]) this.#bounds[name].add([ofOwner(owner), network], more[name]);
   }
 
   /** What the owner may have anew without these contracts. */

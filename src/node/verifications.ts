@@ -35,12 +35,12 @@ export class Verifications {
     const known = this.#running.get(slug);
     if (known !== undefined) return known;
     const { bounds } = this.#options;
-    bounds.take('verifications', asking);
+    bounds.verifications.take(asking);
     const walk = this.#last
       .then(() => this.#verify(slug))
       .finally(() => {
         this.#running.delete(slug);
-        bounds.give('verifications', asking);
+        bounds.verifications.give(asking);
       });
     this.#running.set(slug, walk);
     this.#last = walk.catch(() => {});

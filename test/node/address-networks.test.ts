@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { KeyRing } from '../../src/core/record/key-ring.js';
 import { Failure } from '../../src/core/schema/failure.js';
 import { VirtualClock } from '../../src/core/time/virtual.js';
-import { type Asking, Bounds } from '../../src/node/bounds.js';
+import { type Asking, boundsOf } from '../../src/node/bounds.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { Verifications } from '../../src/node/verifications.js';
@@ -68,9 +68,9 @@ function taken(tries: number, take: (n: number) => unknown): number {
 
 it('what all ask for within a window is not for one network of addresses, however many addresses and owners it has', () => {
   const clock = new VirtualClock(1_000, 1);
-  const bounds = new Bounds(clock, { ...defaultLimits, newMachines: { threshold: 10, within: 60, onNode: 800 } });
+  const bounds = boundsOf(clock, { ...defaultLimits, newMachines: { threshold: 10, within: 60, onNode: 800 } });
   const from = (addressOf: (n: number) => string) =>
-    taken(500, (n) => bounds.take('newMachines', { caller: callerOf(`${addressOf(n)} ${n}`), ip: addressOf(n) }));
+    taken(500, (n) => bounds.newMachines.take({ caller: callerOf(`${addressOf(n)} ${n}`), ip: addressOf(n) }));
   expect([
     from(() => '203.0.113.1'),
     from((n) => `203.0.113.${n % 250}`),
@@ -89,7 +89,7 @@ it('records that wait to be verified for one network leave room for those of oth
     keys: () => KeyRing.ofNodes([], false),
     host: { machines: new Map() },
     queue: new CallerQueue(clock),
-    bounds: new Bounds(clock, defaultLimits),
+    bounds: boundsOf(clock, defaultLimits),
   });
   let slugs = 0;
   const from = (network: string) =>

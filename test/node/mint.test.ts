@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { VirtualClock } from '../../src/core/time/virtual.js';
-import { Bounds } from '../../src/node/bounds.js';
+import { boundsOf } from '../../src/node/bounds.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { failureOf } from '../failures.js';
 import { Caller, statusAndCode } from './caller.js';
@@ -8,8 +8,8 @@ import { startRunning } from './running.js';
 
 function minting(mint = { threshold: 2, within: 5 as number | string, onNode: 80 }) {
   const clock = new VirtualClock(1_000, 1);
-  const bounds = new Bounds(clock, { ...defaultLimits, mint });
-  const refusal = (ip: string) => failureOf(() => bounds.take('mint', { caller: undefined, ip }));
+  const bounds = boundsOf(clock, { ...defaultLimits, mint });
+  const refusal = (ip: string) => failureOf(() => bounds.mint.take({ caller: undefined, ip }));
   const asks = (...addresses: string[]) => addresses.map((ip) => refusal(ip) === undefined);
   /** How many of `count` addresses are admitted, one after the other. */
   const minted = (count: number, addressOf: (n: number) => string) =>
@@ -26,7 +26,7 @@ it('an address mints so many keys within so many cycles, however often it asks m
   wait(4);
   expect(asks(A)).toEqual([false]);
   wait(1);
-  expect([asks(A, A, A), bounds.allRefusals['mint']]).toEqual([[true, true, false], 3]);
+  expect([asks(A, A, A), bounds.mint.refused]).toEqual([[true, true, false], 3]);
 });
 
 it('an address that was refused is admitted after the wait that the answer names', () => {

@@ -6,7 +6,7 @@ import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/core/re
 import { VirtualClock } from '../../src/core/time/virtual.js';
 import { pause } from '../../src/core/time/wall.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
-import { Bounds } from '../../src/node/bounds.js';
+import { boundsOf } from '../../src/node/bounds.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
 import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
@@ -109,7 +109,7 @@ it('a record is cut as far as it is signed, and to its length once it is signed 
   const store = new MemoryStore();
   const host = new Host({ clock, store });
   const signer = generateSigner();
-  const usage = new Usage(host, store, new MemoryCredentials(), new Bounds(clock, defaultLimits));
+  const usage = new Usage(host, store, new MemoryCredentials(), boundsOf(clock, defaultLimits));
   const sources = { host, store, signer, clock, usage, limits: defaultLimits };
   const retention = new Retention({ ...sources, queue: new CallerQueue(clock), keepRows: KEEP });
   const machine = host.createMachine({ slug: 'm' });

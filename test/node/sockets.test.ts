@@ -3,9 +3,8 @@ import { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { VirtualClock } from '../../src/core/time/virtual.js';
-import { Bounds } from '../../src/node/bounds.js';
+import { boundsOf, Sockets } from '../../src/node/bounds.js';
 import { defaultLimits } from '../../src/node/limits.js';
-import { Sockets } from '../../src/node/sockets.js';
 import { inTurn } from './caller.js';
 import { startRunning } from './running.js';
 
@@ -28,9 +27,8 @@ function opened(sockets: Sockets, count: number, ...addresses: string[]): Connec
 
 function socketsOf(proxies: readonly string[] = []) {
   const limits = { ...defaultLimits, sockets: { perOwner: 100, onNode: 1_000 } };
-  const bounds = new Bounds(new VirtualClock(1_000, 1), limits);
-  const open = () => bounds.room('sockets').all;
-  return { sockets: new Sockets(bounds, proxies), open, refused: () => bounds.room('sockets').refused };
+  const room = boundsOf(new VirtualClock(1_000, 1), limits).sockets;
+  return { sockets: new Sockets(room, proxies), open: () => room.all, refused: () => room.refused };
 }
 
 it('an address has up to 100 of 1,000 connections, and a network a fifth of what others leave', () => {

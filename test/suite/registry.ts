@@ -234,7 +234,7 @@ export function describeRegistry(
       await registry.changeKeys({ made: key('a') });
       await registry.follow?.();
       const names = ['machines', 'contracts', 'windowCycles', 'keyCells'] as const;
-      const shown = names.map((name) => [bounds.room(name).all, usage.of('ada', name), usage.of('nobody', name).used]);
+      const shown = names.map((name) => [bounds[name].all, usage.of('ada', name), usage.of('nobody', name).used]);
       expect(shown).toMatchObject([
         [2, { used: 1, left: 2 }, 0],
         [1, { used: 1, left: 3 }, 0],

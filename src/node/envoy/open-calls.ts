@@ -75,13 +75,13 @@ export class OpenCalls {
   #begin(call: Call, caller: Asking['caller']): void {
     const { bounds, clock } = this.#context;
     const asking = { caller, ip: call.getPeer().replace(/:\d+$/, '') };
-    bounds.take('openBodyBytes', asking, MESSAGE_BYTES);
+    bounds.openBodyBytes.take(asking, MESSAGE_BYTES);
     this.#open.set(call, { asking, begunMs: clock.monotonicMs() });
   }
 
   #close(call: Call): void {
     const open = this.#open.get(call);
-    if (open !== undefined) this.#context.bounds.give('openBodyBytes', open.asking, MESSAGE_BYTES);
+    if (open !== undefined) this.#context.bounds.openBodyBytes.give(open.asking, MESSAGE_BYTES);
     this.#open.delete(call);
   }
 

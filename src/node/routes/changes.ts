@@ -34,7 +34,7 @@ const changeContract = route(api.changeContract, forAdmins, {
     const { params, body, caller } = request;
     const machine = context.ownership.owned(params.slug, caller);
     const contract = contractOf(context.host, machine, params.contract_id);
-    context.bounds.take('definitionKib', request, Math.max(1, Math.ceil(request.bodyLength / 1024)));
+    context.bounds.definitionKib.take(request, Math.max(1, Math.ceil(request.bodyLength / 1024)));
     const { cycleMs } = context.clock;
     const definition = definitionIn(contract, body, cycleMs);
     const planned = (asked: object) => planOf(asked, contract.image.keyed, 'The contract was not changed.');

@@ -37,7 +37,7 @@ const createContract = route(api.createContract, forAdmins, {
   async handle(context, request, reply) {
     const { slug } = request.params;
     context.ownership.owned(slug, request.caller);
-    context.bounds.take('definitionKib', request, Math.ceil(request.bodyLength / 1024));
+    context.bounds.definitionKib.take(request, Math.ceil(request.bodyLength / 1024));
     return { ok: true, contract: await create(context, request, reply, { slug, ...splitBody(request.body) }) };
   },
 });

@@ -3,13 +3,13 @@
 //   make, rotate, revoke ─► credential and audit row in one commit ─► cached callers of the key are dropped, its streams end
 import * as api from '../../api/keys.js';
 import { assert, Failure } from '../../core/schema/failure.js';
+import { setSessionCookie } from '../access.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
 import { keySlugOf } from '../registry/registry.js';
 import { addressNetworkOf } from '../request-source.js';
 import { route } from '../route.js';
 import { newKey, newName, newOwner, newSession } from '../secret.js';
-import { setSessionCookie } from '../session-cookie.js';
 import type { Key } from '../store/credential-store.js';
 
 const DAY_MS = 86_400_000;
@@ -29,7 +29,7 @@ const mintKey = route(api.mintKey, forNewcomers, {
         why: 'This node mints no free keys.',
         fix: 'Ask its operator for a key; `weir serve --bound mint=10` mints up to 10 for an address.',
       });
-    bounds.take('mint', request);
+    bounds.mint.take(request);
     const rights = { owner: newOwner(), scopes: ['admin'], machine: undefined } as const;
     const network = addressNetworkOf(request.ip ?? '');
     const { key, secret } = newKeyOf({ ...rights, network }, clock.now(), limits.keyLifetimeMs);
@@ -172,7 +172,7 @@ const openSession = route(api.openSession, withKey, {
   async handle({ clock, registry, limits, bounds, memory }, request, reply) {
     const { caller } = request;
     memory.refuse('No session was opened.');
-    bounds.take('sessions', request);
+    bounds.sessions.take(request);
     const nowMs = Math.floor(clock.now());
     const expiresAtMs = Math.min(nowMs + limits.sessionLifetimeMs, caller.key.expiresAtMs);
     const { text, hash } = newSession();

@@ -25,7 +25,7 @@ const createMachine = route(api.createMachine, forAccounts, {
     const former = host.machines.get(slug);
     if (former?.deletedMs !== undefined && (former.image.isPublic || former.image.owner === owner))
       throw noSlug(slug, `One was deleted, and its record can be read until ${readableUntil(former, limits)}.`);
-    bounds.take('newMachines', { caller, ip });
+    bounds.newMachines.take({ caller, ip });
     const machine = await registry.createMachine({
       ...{ slug, owner, isPublic: is_public, displayName: display_name, by: key.id },
     });

@@ -1,4 +1,5 @@
 // Routes about the node itself: its routes, its public key, its clock, its health, and figures for its operator and for owners.
+import { MOST_COUNTS } from '../../api/events.js';
 import * as api from '../../api/node.js';
 import { signText } from '../../core/record/signing.js';
 import { startOf } from '../../core/time/cycle.js';
@@ -62,7 +63,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
     const { place } = registry;
     await registry.follow?.();
     const room = (name: RoomName) => {
-      const level = bounds.room(name);
+      const level = bounds[name];
       const { perOwner: most, onNode: on_node } = limits[name];
       const free_on_node = Math.max(0, on_node - Math.ceil(level.all));
       // What a network counts over all nodes.
@@ -78,8 +79,8 @@ const listLimits = route(api.listLimits, forAnyKey, {
     };
     const rate = (name: RateName) => {
       const { threshold, onNode: on_node } = limits[name];
-      const { within, leftOnNode: left_on_node, refused } = bounds.rate(name);
-      const left = owner === undefined ? {} : { left: bounds.rate(name).left(owner) };
+      const { within, leftOnNode: left_on_node, refused } = bounds[name];
+      const left = owner === undefined ? {} : { left: bounds[name].left(owner) };
       return {
         per: 'node',
         threshold,
@@ -102,7 +103,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
-        stream_contracts: limits.watchedContractsPerStream,
+        stream_contracts: MOST_COUNTS,
         stream_bytes: limits.readerBytes,
       },
     };

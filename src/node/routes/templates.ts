@@ -83,7 +83,7 @@ async function deploy(
   templateId: string,
 ): Promise<object> {
   const { slug, name, shadow, when_away, gate, keyed } = request.body;
-  context.bounds.take('definitionKib', request);
+  context.bounds.definitionKib.take(request);
   const definition = { ...limiter, ...(shadow && { shadow }), ...(when_away && { when_away }), ...(gate && { gate }) };
   const contract = await create(context, request, reply, { slug, definition, templateId, keyed, name });
   return { ok: true, contract, template_id: templateId };

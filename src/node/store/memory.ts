@@ -3,7 +3,6 @@
 import { EMPTY } from '../../core/record/chain.js';
 import { type AuditRow, bytesOfRow, type Checkpoint, type Cut } from '../../core/record/row.js';
 import { assert, type Failure } from '../../core/schema/failure.js';
-import { decodeState, encodeState } from './state-codec.js';
 import type {
   ContractImage,
   ContractState,
@@ -18,8 +17,8 @@ import type {
 
 interface Contract {
   image: ContractImage;
-  state: Uint8Array;
-  keys: Map<string, Uint8Array> | undefined;
+  state: ContractState;
+  keys: Map<string, ContractState> | undefined;
 }
 
 interface Shelf {
@@ -59,14 +58,13 @@ export class MemoryStore implements Store {
       const { machine, contracts, rows } = this.#shelf(slug);
       const last = rows.at(-1);
       const { seq, hash } = last ?? EMPTY;
-      const stored = contracts.map(({ image, state }) => ({ image, state: decoded({ id: image.id }, state) }));
+      const stored = contracts.map(({ image, state }) => ({ image, state: structuredClone(state) }));
       return { machine, contracts: stored, head: { seq, hash }, last };
     });
   }
 
   keys(contractId: string): Iterable<ContractState> {
-    const keys = this.#contracts.get(contractId)?.keys ?? [];
-    return Array.from(keys, ([key, bytes]) => decoded({ id: contractId, key }, bytes));
+    return structuredClone([...(this.#contracts.get(contractId)?.keys?.values() ?? [])]);
   }
 
   putMachine(image: MachineImage): void {
@@ -86,7 +84,7 @@ export class MemoryStore implements Store {
   putContract(image: ContractImage, state: ContractState): void {
     assert(image.id === state.id, `the state of contract ${state.id} was put beside the image of ${image.id}`);
     assert(!this.#contracts.has(image.id), `contract ${image.id} is in the store already`);
-    const contract = { image, state: encodeState(state), keys: undefined };
+    const contract = { image, state: structuredClone(state), keys: undefined };
     this.#shelf(image.machine).contracts.push(contract);
     this.#contracts.set(image.id, contract);
   }
@@ -94,7 +92,7 @@ export class MemoryStore implements Store {
   changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
     const contract = this.#contracts.get(image.id);
     assert(contract !== undefined, `contract ${image.id} is not in the store`);
-    Object.assign(contract, { image, state: encodeState(state) });
+    Object.assign(contract, { image, state: structuredClone(state) });
     if (!keepsKeys) contract.keys = undefined;
   }
 
@@ -102,10 +100,10 @@ export class MemoryStore implements Store {
     const contract = this.#contracts.get(state.id);
     assert(contract !== undefined, `contract ${state.id} is not in the store`);
     if (!this.#keepsStates) return;
-    if (state.key === undefined) contract.state = encodeState(state);
+    if (state.key === undefined) contract.state = structuredClone(state);
     else {
       contract.keys ??= new Map();
-      contract.keys.set(state.key, encodeState(state));
+      contract.keys.set(state.key, structuredClone(state));
     }
   }
 
@@ -225,12 +223,6 @@ function removeFirst(shelf: Shelf, rows: number): number {
   const removed = shelf.rows.splice(0, rows);
   for (const row of removed) shelf.bytes -= bytesOfRow(row);
   return removed.length;
-}
-
-function decoded(owner: Pick<ContractState, 'id' | 'key'>, bytes: Uint8Array): ContractState {
-  const state = decodeState(owner, bytes);
-  assert(state !== undefined, `the state of contract ${owner.id} was kept in memory`);
-  return state;
 }
 
 export class MemoryAnswers implements KeptAnswers {

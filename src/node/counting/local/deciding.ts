@@ -12,34 +12,27 @@ import { eventsAnswer, eventsIn, failureOfEvent } from '../events.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
 
 export function decideNow(asked: DecisionRequest, cycle: number, nowMs: number): DecisionResult {
-  return timed(asked, decided(asked, cycle), nowMs);
+  const { contract, n, kind, name, peek } = asked;
+  try {
+    if (peek) return timed(asked, foreseen(asked, cycle), nowMs);
+    return timed(asked, gateDecisionOf(asked, contract.decide(n, cycle, kind, name, true), cycle), nowMs);
+  } catch (error) {
+    return ofOne(error);
+  }
 }
 
 export function* decideInSteps(asked: DecisionRequest, cycle: number, nowMs: number): Steps<DecisionResult> {
   if (needsLongForecast(asked)) yield PAUSE;
-  return timed(asked, isOneStep(asked) ? decided(asked, cycle) : yield* decidedInSteps(asked, cycle), nowMs);
-}
-
-function timed({ contract }: DecisionRequest, decision: Decision | Failure, nowMs: number): DecisionResult {
-  return decision instanceof Failure ? decision : { decision, cycle: contract.cycle, nowMs };
-}
-
-function decided(asked: DecisionRequest, cycle: number): Decision | Failure {
-  const { contract, n, kind, name, peek } = asked;
+  if (isOneStep(asked)) return decideNow(asked, cycle, nowMs);
   try {
-    if (peek) return foreseen(asked, cycle);
-    return gateDecisionOf(asked, contract.decide(n, cycle, kind, name, true), cycle);
+    return timed(asked, gateDecisionOf(asked, yield* countInSteps(asked, cycle), cycle), nowMs);
   } catch (error) {
     return ofOne(error);
   }
 }
 
-function* decidedInSteps(asked: DecisionRequest, cycle: number): Steps<Decision | Failure> {
-  try {
-    return gateDecisionOf(asked, yield* countInSteps(asked, cycle), cycle);
-  } catch (error) {
-    return ofOne(error);
-  }
+function timed({ contract }: DecisionRequest, decision: Decision, nowMs: number): DecisionResult {
+  return { decision, cycle: contract.cycle, nowMs };
 }
 
 /** A rule, also that of a candidate, charges the whole cost at once; a window counts as many events. */

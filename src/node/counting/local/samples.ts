@@ -68,20 +68,14 @@ class Sampler implements Sleeper {
 }
 
 function figuresNow(contract: Contract): number[] {
-  const { gate, tally, keys, comparison } = contract;
-  const { admitted, limited, entries, restores } = tally;
-  const checked = comparison === undefined ? {} : { would_limit: comparison.wouldLimit };
-  const limiting = contract.limiting > 0 ? 1 : 0;
-  const ofKeys = { keys: keys?.size ?? 0, limited_keys: keys?.limited ?? 0 };
+  const { gate, tally, limiting, keys, comparison } = contract;
   return figuresOf({
+    ...tally,
     state: gate.state,
     count: gate.count,
-    admitted,
-    limited,
-    entries,
-    restores,
-    limiting,
-    ...ofKeys,
-    ...checked,
+    limiting: limiting > 0 ? 1 : 0,
+    keys: keys?.size ?? 0,
+    limited_keys: keys?.limited ?? 0,
+    ...(comparison && { would_limit: comparison.wouldLimit }),
   });
 }
