@@ -22,58 +22,30 @@ export class BusyCycles {
   floor = 0;
   readonly leftOut = new Set<number>();
   readonly #suspects: () => ReadonlySet<number>;
-  readonly #most: number;
-  #length = 0;
-  readonly #keys: Uint32Array;
-  readonly #cycles: Float64Array;
-  readonly #from: Float64Array;
-  readonly #to: Float64Array;
+  #rows: BusyRow[] = [];
 
-  constructor(suspects: () => ReadonlySet<number>, most = MOST_ROWS) {
+  constructor(suspects: () => ReadonlySet<number>) {
     this.#suspects = suspects;
-    this.#most = most;
-    this.#keys = new Uint32Array(most);
-    this.#cycles = new Float64Array(most);
-    this.#from = new Float64Array(most);
-    this.#to = new Float64Array(most);
+  }
+
+  get rows(): readonly BusyRow[] {
+    return this.#rows;
   }
 
   add(key: number, cycle: number, from: number, to: number): void {
     if (to <= this.floor) return;
-    if (this.#length === this.#most) this.#thin();
-    if (to <= this.floor || (this.leftOut.size > 0 && this.leftOut.has(key))) return;
-    const row = this.#length++;
-    this.#keys[row] = key;
-    this.#cycles[row] = cycle;
-    this.#from[row] = from;
-    this.#to[row] = to;
-  }
-
-  *rows(): Generator<BusyRow> {
-    for (let row = 0; row < this.#length; row += 1)
-      yield { key: this.#keys[row]!, cycle: this.#cycles[row]!, from: this.#from[row]!, to: this.#to[row]! };
+    if (this.#rows.length === MOST_ROWS) this.#thin();
+    if (to <= this.floor || this.leftOut.has(key)) return;
+    this.#rows.push({ key, cycle, from, to });
   }
 
   #thin(): void {
     const suspects = this.#suspects();
-    const before = this.#length;
-    this.#keep((row) => !suspects.has(this.#keys[row]!));
+    this.#rows = this.#rows.filter(({ key }) => !suspects.has(key));
     for (const key of suspects) this.leftOut.add(key);
-    if (this.#length <= before / 2) return;
-    this.floor = this.#to.slice(0, this.#length).sort()[this.#length >> 1]!;
-    this.#keep((row) => this.#to[row]! > this.floor);
-  }
-
-  #keep(isKept: (row: number) => boolean): void {
-    let kept = 0;
-    for (let row = 0; row < this.#length; row += 1) {
-      if (!isKept(row)) continue;
-      this.#keys[kept] = this.#keys[row]!;
-      this.#cycles[kept] = this.#cycles[row]!;
-      this.#from[kept] = this.#from[row]!;
-      this.#to[kept] = this.#to[row]!;
-      kept += 1;
-    }
-    this.#length = kept;
+    const { length } = this.#rows;
+    if (length <= MOST_ROWS / 2) return;
+    this.floor = Float64Array.from(this.#rows, ({ to }) => to).sort()[length >> 1]!;
+    this.#rows = this.#rows.filter(({ to }) => to > this.floor);
   }
 }

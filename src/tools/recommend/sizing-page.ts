@@ -116,7 +116,7 @@ function highestOf(
 ): SizedRows | undefined {
   if ([...busy.leftOut].some((key) => !suspects.has(key))) return undefined;
   let { floor } = busy;
-  let rows: BusyRow[] = [...busy.rows()].filter(({ key }) => !suspects.has(key));
+  let rows = busy.rows.filter(({ key }) => !suspects.has(key));
   if (rows.length > most) {
     floor = rows.map(({ to }) => to).sort((a, b) => b - a)[most]!;
     rows = rows.filter(({ to }) => to > floor);
