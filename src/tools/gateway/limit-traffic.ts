@@ -75,7 +75,6 @@ export function fieldsNeeded(sides: readonly LimitSide[]): RequestField[] {
 export class LimitTraffic {
   /** Names of clients, by `Requester.client`. */
   readonly clients: string[] = [];
-  readonly #sides: readonly LimitSide[];
   readonly #columns: readonly RequestField[];
   readonly #keyFields: readonly RequestField[];
   readonly #placeFields: readonly RequestField[];
@@ -94,10 +93,9 @@ export class LimitTraffic {
 
   /** @param isByPath whether paths with the same limits are kept apart */
   constructor(
-    sides: readonly LimitSide[],
+    readonly sides: readonly LimitSide[],
     readonly isByPath: boolean,
   ) {
-    this.#sides = sides;
     this.#keyFields = [...new Set(sides.flatMap(({ keyFields }) => [...keyFields]))].filter((one) => one !== 'client');
     this.#placeFields = [
       ...new Set<RequestField>(['host', 'path', ...sides.flatMap(({ placeFields }) => [...placeFields])]),
@@ -171,7 +169,7 @@ export class LimitTraffic {
   }
 
   #targetOf(request: LoggedRequest): number {
-    const places = this.#sides.map((side) => side.placeOf(request));
+    const places = this.sides.map((side) => side.placeOf(request));
     const path = this.isByPath ? (request.path ?? '') : '';
     const known = this.#targetAt(path, places, MOST_PLACES - RESERVED);
     if (known !== undefined) return known;
@@ -217,7 +215,7 @@ export class LimitTraffic {
   }
 
   #warnings(): Warning[] {
-    const lacksHost = !this.#hasHost && this.#sides.some(({ hasHosts }) => hasHosts);
+    const lacksHost = !this.#hasHost && this.sides.some(({ hasHosts }) => hasHosts);
     const noHost = 'The log has no host: a limit of one host is met by requests for any.';
     const many = `The log has more than ${MOST_PLACES - RESERVED} paths: the others are shown together.`;
     return [

@@ -26,33 +26,31 @@ export interface TakenLimit {
 const MOST_CONFIGURATION = 1_000_000;
 
 export class OwnLog {
-  readonly #file: Blob;
-  readonly #name: string;
   readonly #read = new Map<string, Promise<RecordedLog>>();
 
-  constructor(file: Blob, name: string) {
-    this.#file = file;
-    this.#name = name;
-  }
+  constructor(
+    readonly file: Blob,
+    readonly name: string,
+  ) {}
 
   /** Cached by way of reading: moving a slider reads nothing again. */
   recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
     const way = JSON.stringify([spec, cycleMs]);
     const known = this.#read.get(way);
     if (known !== undefined) return known;
-    const read = recordingOf(spec, cycleMs, (options, sink) => readBytes(this.#chunks(), this.#name, options, sink));
+    const read = recordingOf(spec, cycleMs, (options, sink) => readBytes(this.#chunks(), this.name, options, sink));
     this.#read.set(way, read);
     return read;
   }
 
   /** @throws Failure `unknown_format`, `invalid_input` */
   reading() {
-    return readBytes(this.#chunks(), this.#name, {}, { request: () => undefined });
+    return readBytes(this.#chunks(), this.name, {}, { request: () => undefined });
   }
 
   async *#chunks(): AsyncGenerator<Buffer> {
-    const isPacked = /\.gz$/i.test(this.#name);
-    const bytes = this.#file.stream() as unknown as ReadableStream<Uint8Array>;
+    const isPacked = /\.gz$/i.test(this.name);
+    const bytes = this.file.stream() as unknown as ReadableStream<Uint8Array>;
     const unpack = () => new DecompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
     const reader = (isPacked ? bytes.pipeThrough(unpack()) : bytes).getReader();
     for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read())

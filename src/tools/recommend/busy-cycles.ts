@@ -21,12 +21,9 @@ export class BusyCycles {
   /** Rows are complete for thresholds from here up, except for `leftOut`. */
   floor = 0;
   readonly leftOut = new Set<number>();
-  readonly #suspects: () => ReadonlySet<number>;
   #rows: BusyRow[] = [];
 
-  constructor(suspects: () => ReadonlySet<number>) {
-    this.#suspects = suspects;
-  }
+  constructor(readonly suspects: () => ReadonlySet<number>) {}
 
   get rows(): readonly BusyRow[] {
     return this.#rows;
@@ -40,7 +37,7 @@ export class BusyCycles {
   }
 
   #thin(): void {
-    const suspects = this.#suspects();
+    const suspects = this.suspects();
     this.#rows = this.#rows.filter(({ key }) => !suspects.has(key));
     for (const key of suspects) this.leftOut.add(key);
     const { length } = this.#rows;

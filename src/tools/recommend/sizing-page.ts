@@ -6,7 +6,7 @@ import { documentPage } from '../../report/page/page.js';
 import { shownName } from '../../report/terminal-text.js';
 import { number, percent, windowWords } from '../../report/words.js';
 import type { RuleCurve } from './advice.js';
-import type { BusyCycles, BusyRow } from './busy-cycles.js';
+import type { BusyCycles } from './busy-cycles.js';
 import type { LogAdvice } from './recommend.js';
 import { type AdviceParts, adviceDocument } from './sizing-document.js';
 import { worstBurst } from './window-counts.js';
