@@ -4,6 +4,7 @@
 //
 // A row of the order buffer is a sender (a client, or what limits count by) and one of a bounded number of paths, so memory does not
 // grow with the log.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
@@ -227,9 +228,7 @@ export class LimitTraffic {
 
 /** The number of a name, given in the order in which they come. */
 function idIn(ids: Map<string, number>, name: string): number {
-  const id = ids.get(name) ?? ids.size;
-  ids.set(name, id);
-  return id;
+  return getOrInsert(ids, name, () => ids.size);
 }
 
 function pathOfUrl(url: string): string {

@@ -2,6 +2,7 @@
 import type { ReadableStream, ReadableWritablePair } from 'node:stream/web';
 import { parseDocument } from 'yaml';
 import { limitFiles } from '../../core/limiter/products/limit-files.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import type { Failure } from '../../core/schema/failure.js';
 import type { RecordedLog } from '../../harness/scenario/loaded-scenario.js';
 import { recordingOf } from '../../harness/scenario/recording.js';
@@ -36,11 +37,9 @@ export class OwnLog {
   /** Cached by way of reading: moving a slider reads nothing again. */
   recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
     const way = JSON.stringify([spec, cycleMs]);
-    const known = this.#read.get(way);
-    if (known !== undefined) return known;
-    const read = recordingOf(spec, cycleMs, (options, sink) => readBytes(this.#chunks(), this.name, options, sink));
-    this.#read.set(way, read);
-    return read;
+    return getOrInsert(this.#read, way, () =>
+      recordingOf(spec, cycleMs, (options, sink) => readBytes(this.#chunks(), this.name, options, sink)),
+    );
   }
 
   /** @throws Failure `unknown_format`, `invalid_input` */

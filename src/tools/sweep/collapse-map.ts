@@ -12,6 +12,7 @@
 //
 //   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84)
 //   time to recover   mean of the runs that do
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { meanInterval, shareInterval } from '../../core/math/interval.js';
 import { type Axis, type Cell, type Json, parseAxis, wrongSweep } from '../../harness/scenario/grid.js';
 import {
@@ -197,10 +198,7 @@ class Mapping {
   }
 
   #cellOf(set: Cell['set']): Cell {
-    const key = JSON.stringify(set);
-    const cell = this.#cells.get(key) ?? { cell: this.#cells.size, set };
-    this.#cells.set(key, cell);
-    return cell;
+    return getOrInsert(this.#cells, JSON.stringify(set), () => ({ cell: this.#cells.size, set }));
   }
 }
 
