@@ -240,7 +240,7 @@ function byHour(
   const { floor, leftOut } = busy[window]!;
   if (threshold < floor || [...leftOut].some((key) => !suspects.has(key))) return null;
   const hours = new Array<number>(24).fill(0);
-  for (const { key, cycle, from, to } of busy[window]!.rows) {
+  for (const { key, cycle, from, to } of busy[window]!.rows()) {
     if (to <= threshold || suspects.has(key)) continue;
     const hour = Math.floor(startOf(cycle, cycleMs) / HOUR_MS) % 24;
     hours[hour < 0 ? hour + 24 : hour]! += to - Math.max(from, threshold);

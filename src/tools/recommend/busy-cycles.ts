@@ -21,28 +21,50 @@ export class BusyCycles {
   /** Rows are complete for thresholds from here up, except for `leftOut`. */
   floor = 0;
   readonly leftOut = new Set<number>();
-  #rows: BusyRow[] = [];
+  #length = 0;
+  readonly #keys = new Uint32Array(MOST_ROWS);
+  readonly #cycles = new Float64Array(MOST_ROWS);
+  readonly #from = new Float64Array(MOST_ROWS);
+  readonly #to = new Float64Array(MOST_ROWS);
 
   constructor(readonly suspects: () => ReadonlySet<number>) {}
 
-  get rows(): readonly BusyRow[] {
-    return this.#rows;
-  }
-
   add(key: number, cycle: number, from: number, to: number): void {
     if (to <= this.floor) return;
-    if (this.#rows.length === MOST_ROWS) this.#thin();
-    if (to <= this.floor || this.leftOut.has(key)) return;
-    this.#rows.push({ key, cycle, from, to });
+    if (this.#length === MOST_ROWS) this.#thin();
+    if (to <= this.floor || (this.leftOut.size > 0 && this.leftOut.has(key))) return;
+    const row = this.#length++;
+    this.#keys[row] = key;
+    this.#cycles[row] = cycle;
+    this.#from[row] = from;
+    this.#to[row] = to;
+  }
+
+  *rows(): Generator<BusyRow> {
+    for (let row = 0; row < this.#length; row += 1)
+      yield { key: this.#keys[row]!, cycle: this.#cycles[row]!, from: this.#from[row]!, to: this.#to[row]! };
   }
 
   #thin(): void {
     const suspects = this.suspects();
-    this.#rows = this.#rows.filter(({ key }) => !suspects.has(key));
+    const before = this.#length;
+    this.#keep((row) => !suspects.has(this.#keys[row]!));
     for (const key of suspects) this.leftOut.add(key);
-    const { length } = this.#rows;
-    if (length <= MOST_ROWS / 2) return;
-    this.floor = Float64Array.from(this.#rows, ({ to }) => to).sort()[length >> 1]!;
-    this.#rows = this.#rows.filter(({ to }) => to > this.floor);
+    if (this.#length <= before / 2) return;
+    this.floor = this.#to.slice(0, this.#length).sort()[this.#length >> 1]!;
+    this.#keep((row) => this.#to[row]! > this.floor);
+  }
+
+  #keep(isKept: (row: number) => boolean): void {
+    let kept = 0;
+    for (let row = 0; row < this.#length; row += 1) {
+      if (!isKept(row)) continue;
+      this.#keys[kept] = this.#keys[row]!;
+      this.#cycles[kept] = this.#cycles[row]!;
+      this.#from[kept] = this.#from[row]!;
+      this.#to[kept] = this.#to[row]!;
+      kept += 1;
+    }
+    this.#length = kept;
   }
 }

@@ -7,7 +7,7 @@ import { documentPage } from '../../report/page/page.js';
 import { shownName } from '../../report/terminal-text.js';
 import { number, percent, windowWords } from '../../report/words.js';
 import type { RuleCurve } from './advice.js';
-import type { BusyCycles } from './busy-cycles.js';
+import type { BusyCycles, BusyRow } from './busy-cycles.js';
 import type { LogAdvice } from './recommend.js';
 import { type AdviceParts, adviceDocument } from './sizing-document.js';
 import { worstBurst } from './window-counts.js';
@@ -117,7 +117,7 @@ function highestOf(
 ): SizedRows | undefined {
   if ([...busy.leftOut].some((key) => !suspects.has(key))) return undefined;
   let { floor } = busy;
-  let rows = busy.rows.filter(({ key }) => !suspects.has(key));
+  let rows: BusyRow[] = [...busy.rows()].filter(({ key }) => !suspects.has(key));
   if (rows.length > most) {
     floor = rows.map(({ to }) => to).sort((a, b) => b - a)[most]!;
     rows = rows.filter(({ to }) => to > floor);
