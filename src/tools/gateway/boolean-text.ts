@@ -15,72 +15,55 @@ const OR = /\s*(?:\|\||or\b)\s*/iy;
 const NOT = /\s*(?:!|not\b)\s*/iy;
 const OPEN = /\s*\(\s*/y;
 const CLOSE = /\s*\)\s*/y;
+const BLANK = /\s*/y;
 const MOST_DEPTH = 100;
 
 class Unreadable extends Error {}
 
 /** What cannot be read is missing. */
 export function readBoolean(text: string, comparison: ReadComparison): ask.RequestCondition {
-  const reader = new BooleanReader(text, comparison);
   try {
-    return reader.whole();
+    return wholeOf(text, comparison);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     return ask.missing(`what ${text.length > 100 ? `${text.slice(0, 100)}…` : text} asks`);
   }
 }
 
-class BooleanReader {
-  #at = 0;
-  #depth = 0;
-
-  constructor(
-    readonly text: string,
-    readonly comparison: ReadComparison,
-  ) {}
-
-  whole(): ask.RequestCondition {
-    const read = this.#either();
-    if (this.text.slice(this.#at).trim() !== '') throw new Unreadable();
-    return read;
-  }
-
-  #takes(sign: RegExp): boolean {
-    sign.lastIndex = this.#at;
-    if (!sign.test(this.text)) return false;
-    this.#at = sign.lastIndex;
-    return true;
-  }
-
-  #either(): ask.RequestCondition {
-    return ask.oneHolds(...this.#list(OR, () => ask.allHold(...this.#list(AND, () => this.#one()))));
-  }
-
-  #list(sign: RegExp, read: () => ask.RequestCondition): readonly ask.RequestCondition[] {
+function wholeOf(text: string, comparison: ReadComparison): ask.RequestCondition {
+  let [at, depth] = [0, 0];
+  const takes = (sign: RegExp): boolean => {
+    sign.lastIndex = at;
+    const isThere = sign.test(text);
+    if (isThere) at = sign.lastIndex;
+    return isThere;
+  };
+  const list = (sign: RegExp, read: () => ask.RequestCondition): readonly ask.RequestCondition[] => {
     const all = [read()];
-    while (this.#takes(sign)) all.push(read());
+    while (takes(sign)) all.push(read());
     return all;
-  }
-
-  #one(): ask.RequestCondition {
-    if (++this.#depth > MOST_DEPTH) throw new Unreadable();
-    try {
-      if (this.#takes(NOT)) return ask.not(this.#one());
-      if (this.#takes(OPEN)) {
-        const inner = this.#either();
-        if (!this.#takes(CLOSE)) throw new Unreadable();
-        return inner;
-      }
-      const blank = /\s*/y;
-      this.#takes(blank);
-      const found = this.comparison(this.text.slice(this.#at));
-      if (found === undefined || found.length === 0) throw new Unreadable();
-      this.#at += found.length;
-      return found.condition;
-    } finally {
-      this.#depth -= 1;
-    }
-  }
+  };
+  const either = (): ask.RequestCondition => ask.oneHolds(...list(OR, () => ask.allHold(...list(AND, one))));
+  const one = (): ask.RequestCondition => {
+    depth += 1;
+    const found = depth > MOST_DEPTH ? undefined : takes(NOT) ? ask.not(one()) : takes(OPEN) ? closed() : compared();
+    depth -= 1;
+    if (found === undefined) throw new Unreadable();
+    return found;
+  };
+  const closed = () => {
+    const inner = either();
+    return takes(CLOSE) ? inner : undefined;
+  };
+  const compared = () => {
+    takes(BLANK);
+    const { condition, length = 0 } = comparison(text.slice(at)) ?? {};
+    at += length;
+    return length === 0 ? undefined : condition;
+  };
+  const read = either();
+  if (text.slice(at).trim() !== '') throw new Unreadable();
+  return read;
 }
 
 // A condition as hosts, paths and the rest: a log without hosts has requests for any, and routes are ordered by their hosts and paths.

@@ -1,5 +1,6 @@
 // The answer of `weir replay --explain`, as a document and as JSON: which refusals of a log are those of a limit. Pure.
 import type { Static } from 'typebox';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { real, shape } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { Count, Text } from '../../harness/outcome/read-schema.js';
@@ -83,15 +84,14 @@ export function explanationOf(
 const minuteOf = (ms: number) => `${new Date(Math.floor(ms / MINUTE_MS) * MINUTE_MS).toISOString().slice(0, 16)}Z`;
 
 function countsOf(answers: readonly JudgedAnswer[]): Counts {
-  const counted = { refused: 0, ours: 0, not_ours: 0, not_judged: 0, let_through: 0 };
-  for (const { whose, isLetThrough } of answers) {
-    if (whose !== undefined) counted.refused += 1;
-    if (whose === 'ours') counted.ours += 1;
-    if (whose === 'not ours') counted.not_ours += 1;
-    if (whose === 'not judged') counted.not_judged += 1;
-    if (isLetThrough) counted.let_through += 1;
-  }
-  return counted;
+  const count = (is: (answer: JudgedAnswer) => boolean) => answers.reduce((n, one) => (is(one) ? n + 1 : n), 0);
+  return {
+    refused: count(({ whose }) => whose !== undefined),
+    ours: count(({ whose }) => whose === 'ours'),
+    not_ours: count(({ whose }) => whose === 'not ours'),
+    not_judged: count(({ whose }) => whose === 'not judged'),
+    let_through: count(({ isLetThrough }) => isLetThrough),
+  };
 }
 
 /** Those with refusals, or with requests that were let through. */
@@ -99,10 +99,7 @@ function countsBy(answers: readonly JudgedAnswer[], nameOf: (answer: JudgedAnswe
   const groups = new Map<string, JudgedAnswer[]>();
   for (const answer of answers) {
     if (answer.whose === undefined && !answer.isLetThrough) continue;
-    const name = nameOf(answer);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [answer]);
-    else group.push(answer);
+    getOrInsert(groups, nameOf(answer), () => []).push(answer);
   }
   return [...groups].map(([name, some]) => ({ name, ...countsOf(some) })).sort((a, b) => b.refused - a.refused);
 }

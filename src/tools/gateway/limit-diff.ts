@@ -80,7 +80,6 @@ class Counts {
 }
 
 class Differences {
-  readonly #traffic: LimitTraffic;
   readonly #all = new Counts();
   readonly #atOnce = new Counts();
   /** By client, and by target. */
@@ -93,13 +92,15 @@ class Differences {
   #minute = new Counts();
   #minuteEndMs = Number.NaN;
 
-  constructor(traffic: LimitTraffic, clients: LibraryName | undefined) {
-    this.#traffic = traffic;
+  constructor(
+    readonly traffic: LimitTraffic,
+    clients: LibraryName | undefined,
+  ) {
     this.#retries = clients && new LogRetries(clients, (row, ms) => this.#refusedWithRetries(row, ms));
   }
 
   #refusedWithRetries(row: number, ms: number) {
-    const [who, { places }] = this.#traffic.requestAt(row);
+    const [who, { places }] = this.traffic.requestAt(row);
     const retried = places[4];
     const turn = this.#all.requests;
     const { by } = decided(retried!, who, ms, turn);
@@ -107,7 +108,7 @@ class Differences {
   }
 
   takeAtOnce(row: number, ms: number): void {
-    const [who, { places }] = this.#traffic.requestAt(row);
+    const [who, { places }] = this.traffic.requestAt(row);
     const [old, fresh] = [places[2]!, places[3]!].map((place) => decided(place, who, ms, this.#atOnce.requests).by);
     this.#atOnce.add(old !== undefined, fresh !== undefined);
   }
@@ -117,7 +118,7 @@ class Differences {
   }
 
   take(row: number, ms: number): void {
-    const [who, { id, path, places }] = this.#traffic.requestAt(row);
+    const [who, { id, path, places }] = this.traffic.requestAt(row);
     const [old, fresh] = places;
     const turn = this.#all.requests;
     const isRefusedOld = decided(old!, who, ms, turn).by !== undefined;
@@ -143,7 +144,7 @@ class Differences {
   }
 
   found(): Omit<LimitDiff, 'left_out' | 'unjudged' | 'readings' | 'warnings'> {
-    const clients = this.#clients.map((counts, i) => ({ ...counts, name: this.#traffic.clients[i]! }));
+    const clients = this.#clients.map((counts, i) => ({ ...counts, name: this.traffic.clients[i]! }));
     const minutes = [...this.#byMinute].sort(([a], [b]) => a - b);
     const byMinute = minutes.map(([minute, counts]) => ({ ...counts, name: minuteText(minute) }));
     return {

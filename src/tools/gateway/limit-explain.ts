@@ -2,6 +2,7 @@
 //
 //   log ──► answers: when, status, the limits met ──► by count and key: whose-refusals ──► ours | not ours | not judged
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { LoggedAnswer, Possible } from '../../harness/explain/stretch-search.js';
 import { judgeKey, type PhaseFound, phasesThatExplain } from '../../harness/explain/whose-refusals.js';
@@ -191,12 +192,11 @@ function countersOf(answers: readonly Read[]): Counter[] {
     [...answer.limits, ...answer.counted].forEach((limit, k) => {
       const key = answer.keys[k]!;
       if (key === '' && !isEveryone(limit.limiter.key)) return;
-      const counter: Counter = counters.get(limit.states) ?? { states: limit.states, limits: [], keys: new Map() };
-      counters.set(limit.states, counter);
+      const { states } = limit;
+      const counter = getOrInsert(counters, states, () => ({ states, limits: [], keys: new Map() }));
       let rule = counter.limits.findIndex(({ index }) => index === limit.index);
       if (rule < 0) rule = counter.limits.push(limit) - 1;
-      const own = counter.keys.get(key) ?? { logged: [], of: [] };
-      counter.keys.set(key, own);
+      const own = getOrInsert(counter.keys, key, () => ({ logged: [], of: [] }));
       const kind = k < answer.limits.length ? kindOf(answer, limit) : 'perhaps';
       own.logged.push({ fromMs: answer.fromMs, toMs: answer.toMs, kind, rule });
       own.of.push(answer);

@@ -4,6 +4,7 @@
 //
 //   state   allowing | limiting        | allowing          from a refusal until the limits of its place would admit again
 import { Observable, type Subscriber } from 'rxjs';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { cycleOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
 import { VirtualClock } from '../../core/time/virtual.js';
@@ -149,9 +150,7 @@ class LimitRun {
   }
 
   #countsOf(limiter: FoundLimiter) {
-    const known = this.counts.get(limiter) ?? { ...NONE };
-    this.counts.set(limiter, known);
-    return known;
+    return getOrInsert(this.counts, limiter, () => ({ ...NONE }));
   }
 
   /** Closes the previous cycle. */

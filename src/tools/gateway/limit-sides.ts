@@ -3,6 +3,7 @@ import { announcedWait } from '../../core/limiter/rule/announced.js';
 import { and } from '../../core/limiter/rule/combined.js';
 import { LIMITED, type Rule } from '../../core/limiter/rule/rule.js';
 import { limitsFlight, ruleOf } from '../../core/limiter/rule/rule-definition.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import type { LimitKey } from './limit-key.js';
 import { ruleIn } from './limit-rule.js';
@@ -234,18 +235,9 @@ function stateOf({ limiter, rule, hasOwnKey, states }: SideLimit, who: Requester
     states.byClient[index] ??= rule.fresh(ms);
     return states.byClient[index];
   }
-  let text = hasOwnKey ? who.keys.get(key) : who.key;
-  if (text === undefined) {
-    text = keyText(key, who.request) ?? '';
-    who.keys.set(key, text);
-  }
+  const text = hasOwnKey ? getOrInsert(who.keys, key, () => keyText(key, who.request) ?? '') : who.key;
   // An empty key is not counted.
   if (text === '' && !isEveryone(key)) return rule.fresh(ms);
   const name = instance === 0 ? text : `${text}\r${instance}`;
-  let state = states.byText.get(name);
-  if (state === undefined) {
-    state = rule.fresh(ms);
-    states.byText.set(name, state);
-  }
-  return state;
+  return getOrInsert(states.byText, name, () => rule.fresh(ms));
 }

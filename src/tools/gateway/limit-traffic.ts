@@ -4,6 +4,7 @@
 //
 // A row of the order buffer is a sender (a client, or what limits count by) and one of a bounded number of paths, so memory does not
 // grow with the log.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
@@ -75,7 +76,6 @@ export function fieldsNeeded(sides: readonly LimitSide[]): RequestField[] {
 export class LimitTraffic {
   /** Names of clients, by `Requester.client`. */
   readonly clients: string[] = [];
-  readonly #sides: readonly LimitSide[];
   readonly #columns: readonly RequestField[];
   readonly #keyFields: readonly RequestField[];
   readonly #placeFields: readonly RequestField[];
@@ -94,10 +94,9 @@ export class LimitTraffic {
 
   /** @param isByPath whether paths with the same limits are kept apart */
   constructor(
-    sides: readonly LimitSide[],
+    readonly sides: readonly LimitSide[],
     readonly isByPath: boolean,
   ) {
-    this.#sides = sides;
     this.#keyFields = [...new Set(sides.flatMap(({ keyFields }) => [...keyFields]))].filter((one) => one !== 'client');
     this.#placeFields = [
       ...new Set<RequestField>(['host', 'path', ...sides.flatMap(({ placeFields }) => [...placeFields])]),
@@ -171,7 +170,7 @@ export class LimitTraffic {
   }
 
   #targetOf(request: LoggedRequest): number {
-    const places = this.#sides.map((side) => side.placeOf(request));
+    const places = this.sides.map((side) => side.placeOf(request));
     const path = this.isByPath ? (request.path ?? '') : '';
     const known = this.#targetAt(path, places, MOST_PLACES - RESERVED);
     if (known !== undefined) return known;
@@ -217,7 +216,7 @@ export class LimitTraffic {
   }
 
   #warnings(): Warning[] {
-    const lacksHost = !this.#hasHost && this.#sides.some(({ hasHosts }) => hasHosts);
+    const lacksHost = !this.#hasHost && this.sides.some(({ hasHosts }) => hasHosts);
     const noHost = 'The log has no host: a limit of one host is met by requests for any.';
     const many = `The log has more than ${MOST_PLACES - RESERVED} paths: the others are shown together.`;
     return [
@@ -229,9 +228,7 @@ export class LimitTraffic {
 
 /** The number of a name, given in the order in which they come. */
 function idIn(ids: Map<string, number>, name: string): number {
-  const id = ids.get(name) ?? ids.size;
-  ids.set(name, id);
-  return id;
+  return getOrInsert(ids, name, () => ids.size);
 }
 
 function pathOfUrl(url: string): string {

@@ -46,7 +46,6 @@ export function readDirectives(http: readonly Directive[], found: FoundLimits): 
 }
 
 class Configuration {
-  readonly #found: FoundLimits;
   readonly #files: readonly { readonly name: string; readonly directives: readonly Directive[] }[];
   readonly #zones = new Map<string, Zone>();
   readonly #limiters = new Map<string, FoundLimiter | undefined>();
@@ -58,8 +57,10 @@ class Configuration {
   readonly #mains: readonly string[];
   #variables = new NginxVariables([]);
 
-  constructor(sources: readonly Source[], found: FoundLimits) {
-    this.#found = found;
+  constructor(
+    sources: readonly Source[],
+    readonly found: FoundLimits,
+  ) {
     this.#mains = sources.flatMap(({ name, text }) => (isMainFile(text) ? [name] : []));
     this.#files = sources.flatMap((source) => {
       const directives = found.reading(source, 'nginx refuses the file', directivesOf);
@@ -68,7 +69,7 @@ class Configuration {
   }
 
   read(): void {
-    const { whole, included } = withIncludes(this.#files, this.#mains, this.#found);
+    const { whole, included } = withIncludes(this.#files, this.#mains, this.found);
     const isSpare = (name: string) => this.#mains.length > 0 && /(?:^|\/)\w+-available\//.test(name);
     const root = whole
       .filter(({ name }) => !included.has(name) && !isSpare(name))
@@ -110,9 +111,9 @@ class Configuration {
     for (const one of none ? [] : http.filter(({ words }) => words[0] === 'location'))
       this.#refuse(one, 'a location outside of a server is not read');
     const served = [...trees, ...places.map((place) => ({ names: [], ports: [], place }))];
-    this.#found.routes.push(nginxRoute(served));
-    this.#found.rows.push(...bySpecificity(served.flatMap(nginxRows)));
-    const statuses = this.#found.limiters.map(({ status }) => String(status));
+    this.found.routes.push(nginxRoute(served));
+    this.found.rows.push(...bySpecificity(served.flatMap(nginxRows)));
+    const statuses = this.found.limiters.map(({ status }) => String(status));
     for (const one of named('error_page'))
       if (one.words.some((word) => word.startsWith('=')) && one.words.some((word) => statuses.includes(word)))
         this.#refuse(one, `${one.words.join(' ')} changes the status of a refusal; here it does not`);
@@ -120,7 +121,7 @@ class Configuration {
   }
 
   #refuse(at: Directive, what: string): undefined {
-    return this.#found.refuse(at, what);
+    return this.found.refuse(at, what);
   }
 
   #define(at: Directive) {
@@ -220,8 +221,8 @@ class Configuration {
   }
 
   #rewritten({ rewritten: { redirects, rewrites } }: Level): Pick<Rewritten, 'redirects' | 'rewrites'> {
-    this.#found.conditions.push(...[...redirects, ...rewrites].map(({ when }) => when));
-    this.#found.conditions.push(...rewrites.map(({ to }) => tested(to, equalTo(''))));
+    this.found.conditions.push(...[...redirects, ...rewrites].map(({ when }) => when));
+    this.found.conditions.push(...rewrites.map(({ to }) => tested(to, equalTo(''))));
     return { redirects, rewrites };
   }
 
@@ -229,7 +230,7 @@ class Configuration {
     const name = [where, ...limiters.map(({ file, line }) => `${line} ${file}`)].join('\n');
     if (this.#placed.has(name)) return;
     this.#placed.add(name);
-    this.#found.places.push({ where, limiters });
+    this.found.places.push({ where, limiters });
   }
 
   /** Notes requests that reach a limited location through try_files, which logs do not show. */
@@ -263,7 +264,7 @@ class Configuration {
       const zone = this.#zoneOf(one);
       if (zone !== undefined) this.#used.add(zone);
       const what = `line ${answers.line} answers every request before the limit`;
-      this.#found.unused(one, {
+      this.found.unused(one, {
         name: zone?.name ?? one.words.join(' '),
         what,
         key: zone && this.#variables.keyOf(zone.key, level.rewritten.given),
@@ -306,12 +307,12 @@ class Configuration {
     const dryRun = settingOf(level, `${directive}_dry_run`);
     const isDryRun = dryRun?.words[1] === 'on';
     if (isDryRun)
-      this.#found.unused(dryRun, {
+      this.found.unused(dryRun, {
         name: zone.name,
         what: `${directive}_dry_run is on: its ${directive} refuse nothing, and are left out`,
       });
     const status = Number(settingOf(level, `${directive}_status`)?.words[1] ?? 503);
-    const limiter = this.#found.limiter(one, {
+    const limiter = this.found.limiter(one, {
       name: zone.name,
       defined: { file: zone.at.file, line: zone.at.line },
       where: this.#http.includes(one) ? 'http' : where,
@@ -327,7 +328,7 @@ class Configuration {
       // NGINX Plus shares the zone among instances.
       ...(zone.at.words.includes('sync') && { instances: 1 }),
     });
-    this.#found.routed.add(limiter);
+    this.found.routed.add(limiter);
     return limiter;
   }
 
@@ -367,7 +368,7 @@ class Configuration {
     if (this.#used.has(zone)) return;
     const { name, at, key, rate, of } = zone;
     const what = `the zone ${name} limits nothing: no ${of} in force names it`;
-    this.#found.unused(at, {
+    this.found.unused(at, {
       name,
       what,
       key: this.#variables.keyOf(key, new Map()),

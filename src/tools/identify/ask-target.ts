@@ -87,7 +87,6 @@ export async function ask<Found extends Investigated>(
 /** One probe: sends its volleys, and waits until every request is answered, broken, or late. */
 class ProbeSending implements RequestObserver {
   readonly #clock: WallClock;
-  readonly #ask: Ask;
   readonly #inFlight: RequestsInFlight;
   readonly #signal: AbortSignal | undefined;
   readonly #seen: Seen[] = [];
@@ -101,11 +100,10 @@ class ProbeSending implements RequestObserver {
 
   constructor(
     { clock, endpoint, pool, timeoutMs }: Connection,
-    ask: Ask,
+    readonly ask: Ask,
     { headers, keyHeader, limitedStatus, signal }: AskingOptions,
   ) {
     this.#clock = clock;
-    this.#ask = ask;
     this.#signal = signal;
     const spec = {
       ...(headers === undefined ? {} : { headers }),
@@ -119,7 +117,7 @@ class ProbeSending implements RequestObserver {
   /** @param nowMs end of the probe before, in unix ms: the rest is counted from there */
   async run(nowMs: number): Promise<Answered> {
     const clock = this.#clock;
-    const { probe, restMs } = this.#ask;
+    const { probe, restMs } = this.ask;
     const startMs = Math.max(nowMs + restMs, clock.now() + RUN_UP_MS);
     await new Promise<void>((resolve) => {
       this.#end = resolve;
@@ -171,7 +169,7 @@ class ProbeSending implements RequestObserver {
   send(): void {}
 
   end({ sentMs }: SentRequest, endedMs: number, end: RequestEnd): void {
-    const { key, probe } = this.#ask;
+    const { key, probe } = this.ask;
     if (end.type === 'fault') {
       this.#stopFor(end.words);
       const answeredMs = end.kind === 'unexpected' || end.kind === 'overloaded' ? endedMs : Infinity;

@@ -8,6 +8,7 @@
 //
 // Requests of one key and answer are interchangeable: if any order of counting explains them, one does in which the k-th counted admitted
 // request is counted between the k-th beginning and the k-th end. So each key has two queues, of admitted and of limited requests.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import type { SeenRequest } from '../../harness/explain/seen-request.js';
 
 export interface Seen extends SeenRequest {
@@ -181,11 +182,7 @@ export function countedWithin(
 
 function keysOf(seen: readonly Seen[], times: Times): KeyEvidence[] {
   const byKey = new Map<string, Seen[]>();
-  for (const one of seen) {
-    const same = byKey.get(one.key);
-    if (same === undefined) byKey.set(one.key, [one]);
-    else same.push(one);
-  }
+  for (const one of seen) getOrInsert(byKey, one.key, () => []).push(one);
   return [...byKey].map(([key, own]) => {
     const queue = (decision: Seen['decision']): AnswerQueue => {
       const alike = own.filter((one) => one.decision === decision);

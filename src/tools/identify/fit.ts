@@ -90,21 +90,18 @@ interface Top {
 }
 
 class Fitting {
-  readonly #structure: Structure;
-  readonly #evidence: Evidence;
   readonly #features: Features;
-  readonly #before: Fitted | undefined;
-  readonly #isStalled: true | undefined;
   #best: Parameters | undefined;
   #bestMs = Infinity;
   readonly #spread: Parameters[] = [];
 
-  constructor(structure: Structure, evidence: Evidence, before?: Fitted, isStalled?: true) {
-    this.#structure = structure;
-    this.#evidence = evidence;
+  constructor(
+    readonly structure: Structure,
+    readonly evidence: Evidence,
+    readonly before?: Fitted,
+    readonly isStalled?: true,
+  ) {
     this.#features = featuresOf(evidence);
-    this.#before = before;
-    this.#isStalled = isStalled;
   }
 
   get isExplained(): boolean {
@@ -113,7 +110,7 @@ class Fitting {
 
   get isNearly(): boolean {
     const nearMs = Math.max(10 * TOLERANCE_MS, NEARLY * (this.#best?.spanMs ?? 0));
-    return this.#bestMs <= nearMs || this.#structure.has.includes('otherMs');
+    return this.#bestMs <= nearMs || this.structure.has.includes('otherMs');
   }
 
   improve(samples: readonly Hypothesis[]): void {
@@ -136,16 +133,16 @@ class Fitting {
     for (const one of near.slice(0, 3)) if (!this.isExplained && one.ms < NEVER_SO) this.#descendFrom(one);
     for (const parameters of new Set([near[0]?.parameters, this.#best])) {
       if (this.isExplained || parameters === undefined) return;
-      const hypothesis = { structure: this.#structure, parameters };
-      if (orderVerdict(hypothesis, this.#evidence, MOST_NODES) === 'explained') this.#take(parameters, 0);
+      const hypothesis = { structure: this.structure, parameters };
+      if (orderVerdict(hypothesis, this.evidence, MOST_NODES) === 'explained') this.#take(parameters, 0);
     }
   }
 
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
     const tops: Top[] = [];
-    for (const one of startsOf(this.#structure, this.#evidence, this.#features, { near, known: otherMs })) {
+    for (const one of startsOf(this.structure, this.evidence, this.#features, { near, known: otherMs })) {
       const start = this.#asRead(one);
-      const nearMs = Math.max(nearPartOf(this.#structure, start) * start.spanMs, 10 * TOLERANCE_MS);
+      const nearMs = Math.max(nearPartOf(this.structure, start) * start.spanMs, 10 * TOLERANCE_MS);
       const mostMs = Math.min(nearMs, tops[MOST_TOPS - 1]?.ms ?? Infinity);
       const ms = this.#violation(start, mostMs);
       if (ms > mostMs) continue;
@@ -167,7 +164,7 @@ class Fitting {
       const from = this.#best;
       if (this.#bestMs > NEARLY * from.spanMs) return;
       const [anchorMs = 0] = this.#anchors();
-      const one = scatteredFrom(this.#structure, from, (1.5 * this.#bestMs) / from.spanMs, k, anchorMs);
+      const one = scatteredFrom(this.structure, from, (1.5 * this.#bestMs) / from.spanMs, k, anchorMs);
       this.#take(one, this.#violation(one, this.#bestMs));
     }
   }
@@ -182,11 +179,11 @@ class Fitting {
 
   #atBestPhase(start: Parameters, firstMs: number): Top {
     let [ms, parameters] = [firstMs, start];
-    if (!this.#structure.has.includes('shiftMs')) return { ms, parameters };
-    const period = this.#structure.period?.(start) ?? start.spanMs;
+    if (!this.structure.has.includes('shiftMs')) return { ms, parameters };
+    const period = this.structure.period?.(start) ?? start.spanMs;
     for (let step = period / (2 * PHASES); step > TOLERANCE_MS / 2 && step > period / 60; step /= 2) {
       for (const by of [-step, step]) {
-        const other = moved(this.#structure, parameters, 'shiftMs', parameters.shiftMs + by, 0);
+        const other = moved(this.structure, parameters, 'shiftMs', parameters.shiftMs + by, 0);
         const otherMs = this.#violation(other, ms);
         if (otherMs < ms) [ms, parameters] = [otherMs, other];
       }
@@ -196,10 +193,10 @@ class Fitting {
 
   /** With many tokens the coarse grid may step over the time of a token. */
   #atBestSpan(start: Top): Top {
-    if (!isByToken(this.#structure) || start.ms <= TOLERANCE_MS) return start;
+    if (!isByToken(this.structure) || start.ms <= TOLERANCE_MS) return start;
     let best = start;
     for (let k = -FINE; k <= FINE; k += 1) {
-      const one = moved(this.#structure, start.parameters, 'spanMs', start.parameters.spanMs * GRID ** (k / FINE), 0);
+      const one = moved(this.structure, start.parameters, 'spanMs', start.parameters.spanMs * GRID ** (k / FINE), 0);
       const ms = this.#violation(one, best.ms);
       if (ms < best.ms) best = { ms, parameters: one };
     }
@@ -207,11 +204,11 @@ class Fitting {
   }
 
   result(): Fitted {
-    const parameters = this.#best ?? parametersOf(this.#structure, 1, 1_000);
+    const parameters = this.#best ?? parametersOf(this.structure, 1, 1_000);
     const ends: Parameters[] = [];
     const ranges = {} as Record<Name, Range>;
     for (const name of ['limit', 'part', 'spanMs', 'otherMs', 'shiftMs'] as const) {
-      const isFree = name === 'limit' || name === 'spanMs' || this.#structure.has.includes(name);
+      const isFree = name === 'limit' || name === 'spanMs' || this.structure.has.includes(name);
       const found = isFree && this.isExplained ? [this.#end(parameters, name, -1), this.#end(parameters, name, 1)] : [];
       ends.push(...found);
       const others = name === 'spanMs' ? [...this.#spread, ...ends] : [];
@@ -219,7 +216,7 @@ class Fitting {
       ranges[name] = rangeOf(values);
     }
     ends.push(...this.#spread.filter((one) => !isNear(one, parameters)));
-    const hypothesis = (one: Parameters): Hypothesis => ({ structure: this.#structure, parameters: one });
+    const hypothesis = (one: Parameters): Hypothesis => ({ structure: this.structure, parameters: one });
     const texts = new Set([JSON.stringify(parameters)]);
     const others = ends.filter((one) => texts.size < texts.add(JSON.stringify(one)).size);
     return {
@@ -231,26 +228,26 @@ class Fitting {
   }
 
   #asRead(parameters: Parameters): Parameters {
-    return this.#isStalled ? { ...parameters, isStalled: true } : parameters;
+    return this.isStalled ? { ...parameters, isStalled: true } : parameters;
   }
 
   #violation(parameters: Parameters, mostMs: number): number {
-    return violationOf({ structure: this.#structure, parameters }, this.#evidence, { mostMs }).ms;
+    return violationOf({ structure: this.structure, parameters }, this.evidence, { mostMs }).ms;
   }
 
   #take(given: Parameters, givenMs: number): boolean {
     let [ms, parameters] = [givenMs, given];
     // This close, the instants of counting matter.
     const isWorth = ms <= this.#bestMs;
-    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.widestMs) {
+    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.evidence.widestMs) {
       for (const countedAt of COUNTED_AT) {
         const other = { ...given, countedAt };
         const otherMs = this.#violation(other, Math.min(ms, this.#bestMs));
         if (otherMs < ms) [ms, parameters] = [otherMs, other];
       }
     }
-    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.#evidence.widestMs) {
-      for (const sentMs of this.#evidence.slow) {
+    if (isWorth && ms > TOLERANCE_MS && ms <= TOLERANCE_MS + this.evidence.widestMs) {
+      for (const sentMs of this.evidence.slow) {
         const { late = [] } = parameters;
         const other = {
           ...parameters,
@@ -269,9 +266,9 @@ class Fitting {
   }
 
   #end(best: Parameters, name: Name, direction: -1 | 1): Parameters {
-    const isKnown = name !== 'shiftMs' && (this.#before?.violationMs ?? Infinity) <= TOLERANCE_MS;
-    const known = isKnown ? this.#before?.ranges[name] : undefined;
-    return endOf({ structure: this.#structure, parameters: best }, name, direction, {
+    const isKnown = name !== 'shiftMs' && (this.before?.violationMs ?? Infinity) <= TOLERANCE_MS;
+    const known = isKnown ? this.before?.ranges[name] : undefined;
+    return endOf({ structure: this.structure, parameters: best }, name, direction, {
       explains: (one) => this.#violation(one, TOLERANCE_MS) <= TOLERANCE_MS,
       anchors: this.#anchors(),
       known: direction < 0 ? known?.least : known?.most,
@@ -285,13 +282,13 @@ class Fitting {
 
   #anchors(): number[] {
     const { fromMs, toMs, recoveries } = this.#features;
-    if (this.#structure.period === undefined) return [0];
+    if (this.structure.period === undefined) return [0];
     return [recoveries[0] ?? fromMs, recoveries.at(-1) ?? toMs];
   }
 
   /** Pattern search: steps along each parameter, halved when none improves. */
   #descend(): void {
-    const structure = this.#structure;
+    const structure = this.structure;
     let step = Math.min(0.1, Math.max(1e-4, this.#bestMs / Math.max(1, this.#best?.spanMs ?? 1)));
     const { fromMs, toMs } = this.#features;
     let isBetter = true;

@@ -75,7 +75,6 @@ function withoutUse(whole: Evidence, best: Hypothesis): Evidence {
 }
 
 class Investigation {
-  readonly #options: InvestigationOptions;
   readonly #seen: Seen[] = [];
   #fitted: Fitted[] = [];
   #alive: Fitted[] = [];
@@ -98,8 +97,7 @@ class Investigation {
   #leftOut: readonly Seen[] = [];
   #nearestToAll: Fitted | undefined;
 
-  constructor(options: InvestigationOptions) {
-    this.#options = options;
+  constructor(readonly options: InvestigationOptions) {
     this.#choices = new Choices(options);
   }
 
@@ -110,7 +108,7 @@ class Investigation {
   *findLimit(): Generator<Ask, void, Answered> {
     let sent = 0;
     for (let n = 1; !this.isOver && !this.isLimited; n = Math.min(2 * n, 512)) {
-      const left = Math.floor(this.#options.budget * BURST_SHARE) - sent;
+      const left = Math.floor(this.options.budget * BURST_SHARE) - sent;
       if (left <= 0) return;
       const size = Math.min(n, left);
       sent += size;
@@ -273,7 +271,7 @@ class Investigation {
   }
 
   #left(): { readonly requests: number; readonly timeMs: number } {
-    const { budget, timeMs } = this.#options;
+    const { budget, timeMs } = this.options;
     return {
       requests: budget - this.#leftOut.length - this.#seen.length,
       timeMs: timeMs - (this.#nowMs - (this.#fromMs ?? this.#nowMs)) - RESERVED * this.#searchMs,

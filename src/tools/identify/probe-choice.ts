@@ -61,7 +61,6 @@ const DISTINGUISHING = 'what distinguishes them';
 const MOST_SERIES = 3;
 
 export class Choices {
-  readonly #options: InvestigationOptions;
   /** Number of probes of each kind that changed nothing. */
   readonly #inVain = new Map<string, number>();
   #asked: string | undefined;
@@ -72,9 +71,7 @@ export class Choices {
   #distinguished = 0;
   #series = 0;
 
-  constructor(options: InvestigationOptions) {
-    this.#options = options;
-  }
+  constructor(readonly options: InvestigationOptions) {}
 
   /** The probe that says most for its cost; the resource that prevents one; undefined if no probe says anything. */
   next(state: InvestigationState): Choice | 'budget' | 'time' | undefined {
@@ -83,7 +80,7 @@ export class Choices {
     if (this.#fruitless >= MOST_FRUITLESS && families === 1) return undefined;
     const sure = this.#patience < 0 ? this.distinguishing(state) : undefined;
     if (sure !== undefined) return sure;
-    const chosen = nextProbe(state, this.#options, this.#inVain);
+    const chosen = nextProbe(state, this.options, this.#inVain);
     if (typeof chosen === 'object') this.#asked = chosen.probe.words;
     return chosen;
   }
@@ -133,10 +130,10 @@ export class Choices {
     this.#series += 1;
     const { probe: whole, restMs } = confirming(alive[0]!);
     const edges = isEnough || this.#series === 1 ? 0 : MOST_EDGES;
-    const probe = asExpected(whole, restMs, state, this.#options.hasKeys, edges);
+    const probe = asExpected(whole, restMs, state, this.options.hasKeys, edges);
     this.#asked = probe.words;
     const fits = probeRequests(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
-    return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
+    return fits ? { probe, restMs, isFresh: this.options.hasKeys } : undefined;
   }
 
   /** A probe that is certain to distinguish some structures; earlier ones failed because parameters adapted. */

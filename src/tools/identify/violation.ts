@@ -94,13 +94,9 @@ class LateAnswers {
 }
 
 class Replay {
-  readonly #rule: Rule;
   readonly #state: unknown;
   readonly #options: ViolationOptions;
-  readonly #one: KeyEvidence;
-  readonly #evidence: Evidence;
   readonly #shiftMs: number;
-  readonly #hypothesis: Hypothesis;
   readonly #isInFlight: boolean;
   readonly #holds: boolean;
   readonly #grainMs: number;
@@ -114,19 +110,15 @@ class Replay {
   #never = 0;
 
   constructor(
-    rule: Rule,
-    hypothesis: Hypothesis,
-    evidence: Evidence,
-    one: KeyEvidence,
+    readonly rule: Rule,
+    readonly hypothesis: Hypothesis,
+    readonly evidence: Evidence,
+    readonly one: KeyEvidence,
     { late, ...options }: ViolationOptions & { readonly late: LateAnswers },
   ) {
     const { structure, parameters } = hypothesis;
-    this.#hypothesis = hypothesis;
-    this.#rule = rule;
     this.#options = options;
     this.#late = late;
-    this.#one = one;
-    this.#evidence = evidence;
     this.#shiftMs = BASE_MS + parameters.shiftMs;
     this.#isInFlight = structure.isInFlight === true;
     this.#holds = structure.holds === true;
@@ -135,10 +127,10 @@ class Replay {
   }
 
   run(): { readonly ms: number; readonly sentMs: number; readonly state: unknown } {
-    const { admitted, limited } = this.#one;
+    const { admitted, limited } = this.one;
     const { mostMs = Infinity } = this.#options;
     const [nA, nR] = [admitted.first.length, limited.first.length];
-    const { late = NONE, countedAt } = this.#hypothesis.parameters;
+    const { late = NONE, countedAt } = this.hypothesis.parameters;
     const nominalOf = ({ first, last, sent }: AnswerQueue, k: number) =>
       late.length > 0 && late.includes(sent[k]!)
         ? last[k]!
@@ -189,38 +181,38 @@ class Replay {
   #admits(t: number): boolean {
     if (this.#room >= 1) return true;
     if (t < this.#notBefore) return false;
-    this.#room = this.#rule.remaining(this.#state, t + this.#shiftMs);
+    this.#room = this.rule.remaining(this.#state, t + this.#shiftMs);
     if (this.#room >= 1) return true;
-    if (this.#rule.hastens === undefined) this.#notBefore = this.#nextAdmission(t);
+    if (this.rule.hastens === undefined) this.#notBefore = this.#nextAdmission(t);
     return false;
   }
 
   #admittedAt(t: number): boolean {
-    return this.#rule.remaining(this.#state, t + this.#shiftMs) >= 1;
+    return this.rule.remaining(this.#state, t + this.#shiftMs) >= 1;
   }
 
   #nextAdmission(t: number): number {
-    const at = this.#rule.nextAdmission(this.#state, t + this.#shiftMs, 1);
+    const at = this.rule.nextAdmission(this.#state, t + this.#shiftMs, 1);
     return at === NEVER ? NEVER : Math.max(t, at - this.#shiftMs);
   }
 
   #admit(t: number, k: number): void {
-    const { sent, answered } = this.#one.admitted;
-    const { shortestMs, longestMs, isHeld } = this.#evidence;
+    const { sent, answered } = this.one.admitted;
+    const { shortestMs, longestMs, isHeld } = this.evidence;
     const heldMs = this.#isInFlight ? Math.max(0, answered[k]! - shortestMs / 2 - t) : 0;
-    const delay = this.#rule.admit(this.#state, t + this.#shiftMs, 1, heldMs);
+    const delay = this.rule.admit(this.#state, t + this.#shiftMs, 1, heldMs);
     this.#nowMs = t;
     this.#room -= 1;
     this.#options.onCounted?.(t, true, this.#state);
     if (delay === LIMITED || this.#isInFlight) return;
     if (delay > 0) this.#violates(t + delay - answered[k]!, sent[k]!);
-    const lateMs = answered[k]! - t - delay - longestMs - heldLateMs(this.#hypothesis);
+    const lateMs = answered[k]! - t - delay - longestMs - heldLateMs(this.hypothesis);
     if (isHeld && this.#holds && lateMs > 0) this.#violates(this.#late.excessMs(lateMs), sent[k]!);
   }
 
   #limit(t: number): void {
     // If the rule would admit it, that is the violation, and the state stays.
-    if (this.#rule.admit(this.#state, t + this.#shiftMs, 1, 0) !== LIMITED) this.#room -= 1;
+    if (this.rule.admit(this.#state, t + this.#shiftMs, 1, 0) !== LIMITED) this.#room -= 1;
     else this.#room = 0;
     this.#nowMs = t;
     this.#options.onCounted?.(t, false, this.#state);
@@ -233,17 +225,17 @@ class Replay {
     const inner = (this.#state as { inner?: unknown }).inner;
     if (
       inner === undefined ||
-      this.#hypothesis.structure.family.endsWith('count') ||
-      this.#hypothesis.structure.family.startsWith('segmented')
+      this.hypothesis.structure.family.endsWith('count') ||
+      this.hypothesis.structure.family.startsWith('segmented')
     )
       return this.#sinceEdge(early);
     const view = { atMs: 0, inner };
-    const refusedBefore = (ms: number) => this.#rule.remaining({ ...view }, this.#nowMs + this.#shiftMs - ms) < 1;
+    const refusedBefore = (ms: number) => this.rule.remaining({ ...view }, this.#nowMs + this.#shiftMs - ms) < 1;
     // The exact value is irrelevant below the violation so far, and above the maximum.
     const lateMs = early - this.#nowMs;
     if (this.#ms > lateMs && refusedBefore(this.#ms - lateMs)) return 0;
     const mostMs = (this.#options.mostMs ?? Infinity) - lateMs;
-    const isGrid = this.#hypothesis.structure.period !== undefined;
+    const isGrid = this.hypothesis.structure.period !== undefined;
     if (!isGrid && mostMs < LOOK_BACK_MS && (mostMs < 0 || !refusedBefore(mostMs)))
       return lateMs + Math.max(0, mostMs) + 1;
     let back = 0.25;
@@ -260,7 +252,7 @@ class Replay {
 
   /** For rules without such a view: how much later the last edge of the grid would have to be. */
   #sinceEdge(t: number): number {
-    const { structure, parameters } = this.#hypothesis;
+    const { structure, parameters } = this.hypothesis;
     const period = structure.period?.(parameters);
     return period === undefined || period < SHORTEST_PERIOD_MS ? NEVER_SO : (t + this.#shiftMs) % period;
   }

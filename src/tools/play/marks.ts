@@ -35,8 +35,6 @@ type Seen = { -readonly [Count in keyof Omit<Instant, 'marks'>]: number };
 const BLOCK = 256;
 
 export class MarkTable {
-  readonly #journeys: Journeys;
-  readonly #hasService: boolean;
   /** Time of the job's next attempt; NaN for never. */
   readonly #againMs: Float64Array;
   /** By block: the last instant at which a request is visible, without flight. */
@@ -45,11 +43,12 @@ export class MarkTable {
   /** Prefix sums of limited requests. */
   readonly #limited: Float64Array;
 
-  constructor(journeys: Journeys, hasService: boolean) {
+  constructor(
+    readonly journeys: Journeys,
+    readonly hasService: boolean,
+  ) {
     const { decidedMs, jobs } = journeys;
     const n = decidedMs.length;
-    this.#journeys = journeys;
-    this.#hasService = hasService;
     this.#againMs = new Float64Array(n).fill(Number.NaN);
     const next = new Map<number, number>();
     for (let at = n - 1; at >= 0; at -= 1) {
@@ -88,7 +87,7 @@ export class MarkTable {
   }
 
   #markOf(at: number, ms: number, flightMs: number, seen: Seen) {
-    const { decidedMs, admittedMs, startedMs, abandonedMs, endedMs, attempts, jobs } = this.#journeys;
+    const { decidedMs, admittedMs, startedMs, abandonedMs, endedMs, attempts, jobs } = this.journeys;
     const [sent, admitted] = [decidedMs[at]!, admittedMs[at]!];
     const y = laneOf(jobs[at]!);
     const isAgain = attempts[at]! > 1;
@@ -106,7 +105,7 @@ export class MarkTable {
       return this.#pausing(at, ms, flightMs, seen) ? mark('pausing', stops.clients) : undefined;
     }
     if (ms < admitted) return mark('held', stops.gate);
-    if (!this.#hasService) {
+    if (!this.hasService) {
       return ms < admitted + flightMs ? mark('served', between(stops.gate, stops.out, admitted)) : undefined;
     }
     const [started, ended] = [startedMs[at]!, endedMs[at]!];
@@ -137,7 +136,7 @@ export class MarkTable {
   }
 
   #endOf(at: number): number {
-    const { decidedMs, startedMs, abandonedMs, endedMs, fates: fate } = this.#journeys;
+    const { decidedMs, startedMs, abandonedMs, endedMs, fates: fate } = this.journeys;
     const isOpen = fate[at] === fates.indexOf('open');
     // The service continues abandoned requests.
     const isServing = !Number.isNaN(startedMs[at]!) && Number.isNaN(endedMs[at]!);
@@ -149,7 +148,7 @@ export class MarkTable {
   }
 
   #countUpTo(ms: number): number {
-    const { decidedMs } = this.#journeys;
+    const { decidedMs } = this.journeys;
     return firstIndex(decidedMs.length, (index) => decidedMs[index]! > ms);
   }
 }

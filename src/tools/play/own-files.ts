@@ -2,6 +2,7 @@
 import type { ReadableStream, ReadableWritablePair } from 'node:stream/web';
 import { parseDocument } from 'yaml';
 import { limitFiles } from '../../core/limiter/products/limit-files.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import type { Failure } from '../../core/schema/failure.js';
 import type { RecordedLog } from '../../harness/scenario/loaded-scenario.js';
 import { recordingOf } from '../../harness/scenario/recording.js';
@@ -26,33 +27,29 @@ export interface TakenLimit {
 const MOST_CONFIGURATION = 1_000_000;
 
 export class OwnLog {
-  readonly #file: Blob;
-  readonly #name: string;
   readonly #read = new Map<string, Promise<RecordedLog>>();
 
-  constructor(file: Blob, name: string) {
-    this.#file = file;
-    this.#name = name;
-  }
+  constructor(
+    readonly file: Blob,
+    readonly name: string,
+  ) {}
 
   /** Cached by way of reading: moving a slider reads nothing again. */
   recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
     const way = JSON.stringify([spec, cycleMs]);
-    const known = this.#read.get(way);
-    if (known !== undefined) return known;
-    const read = recordingOf(spec, cycleMs, (options, sink) => readBytes(this.#chunks(), this.#name, options, sink));
-    this.#read.set(way, read);
-    return read;
+    return getOrInsert(this.#read, way, () =>
+      recordingOf(spec, cycleMs, (options, sink) => readBytes(this.#chunks(), this.name, options, sink)),
+    );
   }
 
   /** @throws Failure `unknown_format`, `invalid_input` */
   reading() {
-    return readBytes(this.#chunks(), this.#name, {}, { request: () => undefined });
+    return readBytes(this.#chunks(), this.name, {}, { request: () => undefined });
   }
 
   async *#chunks(): AsyncGenerator<Buffer> {
-    const isPacked = /\.gz$/i.test(this.#name);
-    const bytes = this.#file.stream() as unknown as ReadableStream<Uint8Array>;
+    const isPacked = /\.gz$/i.test(this.name);
+    const bytes = this.file.stream() as unknown as ReadableStream<Uint8Array>;
     const unpack = () => new DecompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
     const reader = (isPacked ? bytes.pipeThrough(unpack()) : bytes).getReader();
     for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read())

@@ -3,10 +3,13 @@
 //   #story/3    #rules    #burst.…  (a scenario in the sandbox)    #embed/requests/burst.…  (one figure)
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { VERSION } from '../../core/version.js';
 import type { Theme } from '../../report/chart-specs/palette.js';
 import { element } from '../../web/page-element.js';
-import { Embedded } from './embedded.js';
+import { Charts, linkName } from './charts.js';
+import { Lanes } from './lanes.js';
 import { type Linked, linkedBy } from './link.js';
+import { usePlayed } from './player.js';
 import { Rules } from './rules.js';
 import { Sandbox, shipped } from './sandbox.js';
 import { steps } from './steps.js';
@@ -97,6 +100,37 @@ function Shown({ view, theme, onView, onSandbox }: ShownProps) {
       return never;
     }
   }
+}
+
+interface EmbeddedProps {
+  readonly figure: string;
+  readonly first: Linked;
+  readonly theme: Theme;
+}
+
+/** One figure of a run (`requests`, or a chart's name), for a frame in another page. */
+function Embedded({ figure, first, theme }: EmbeddedProps) {
+  const { picture, refusal } = usePlayed(first.text, first.name);
+  const outcome = picture?.outcome;
+  return (
+    <main data-digest={outcome?.digest}>
+      <h1 class="question">{outcome?.question ?? first.name}</h1>
+      {refusal !== undefined ? (
+        <p role="alert">{refusal.what}</p>
+      ) : picture === undefined ? (
+        <p role="status">…</p>
+      ) : figure === 'requests' ? (
+        <Lanes picture={picture} theme={theme} />
+      ) : (
+        <Charts charts={picture.charts.filter((chart) => linkName(chart) === figure)} theme={theme} />
+      )}
+      {outcome && (
+        <footer>
+          Computed by Weir {VERSION}: seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>
+        </footer>
+      )}
+    </main>
+  );
 }
 
 /** The page's theme follows the system until the switch is used. */

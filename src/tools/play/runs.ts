@@ -1,59 +1,23 @@
-// Runs of the playground, in a worker, one at a time.
+// The worker of the playground, which runs one scenario at a time.
 //
 //   page   ─► PlayRequest: text and name ─► play ─► Reply: progress, then the picture or the refusal
 //          ─► undefined             ─► the run stops with an undefined picture
 import { Failure } from '../../core/schema/failure.js';
-import { element } from '../../web/page-element.js';
 import { type OwnLog, type Taken, taken } from './own-files.js';
 import { type OwnFiles, type Picture, playScenario } from './played.js';
 
 export type Refusal = Pick<Failure, 'what' | 'why' | 'fix' | 'faults'>;
 
-type Ended = { readonly picture: Picture | undefined } | { readonly refused: Refusal } | { readonly error: string };
+export type Ended =
+  | { readonly picture: Picture | undefined }
+  | { readonly refused: Refusal }
+  | { readonly error: string };
 
-type TakenOrNot = { readonly taken: Taken } | { readonly refused: Refusal };
+export type TakenOrNot = { readonly taken: Taken } | { readonly refused: Refusal };
 
-type Reply = { readonly file: TakenOrNot } | { readonly share: number } | Ended;
+export type Reply = { readonly file: TakenOrNot } | { readonly share: number } | Ended;
 /** `withProducts`: also runs every product with its example limits. */
 export type PlayRequest = readonly [text: string, name: string, withProducts?: boolean | undefined];
-
-export class Runs {
-  readonly #worker: Worker;
-  #ended: (ended: Ended) => void = () => {};
-  #onShare: (share: number) => void = () => {};
-  #onTaken: (file: TakenOrNot) => void = () => {};
-
-  constructor() {
-    const program = new Blob([element('unpacked').textContent], { type: 'text/javascript' });
-    const url = URL.createObjectURL(program);
-    this.#worker = new Worker(url);
-    this.#worker.onmessage = ({ data }: MessageEvent<Reply>) => {
-      if ('share' in data) this.#onShare(data.share);
-      else if ('file' in data) this.#onTaken(data.file);
-      else this.#ended(data);
-    };
-    this.#worker.onerror = ({ message }) => this.#ended({ error: message });
-  }
-
-  run(asked: PlayRequest, onShare: (share: number) => void): Promise<Ended> {
-    this.#onShare = onShare;
-    return new Promise((resolve) => {
-      this.#ended = resolve;
-      this.#worker.postMessage(asked);
-    });
-  }
-
-  take(file: File): Promise<TakenOrNot> {
-    return new Promise((resolve) => {
-      this.#onTaken = resolve;
-      this.#worker.postMessage(file);
-    });
-  }
-
-  stop(): void {
-    this.#worker.postMessage(undefined);
-  }
-}
 
 export function serveRuns(): void {
   const reply = (message: Reply) => postMessage(message);

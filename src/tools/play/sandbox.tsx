@@ -18,11 +18,12 @@ import { type Linked, linkOf } from './link.js';
 import { type TakenLimit, withLimit, withLog } from './own-files.js';
 import { player, usePlayed } from './player.js';
 import type { Refusal } from './runs.js';
-import { Sliders } from './sliders.js';
+import { Choice, Sliders } from './sliders.js';
 
 const LINK_AFTER_MS = 300;
 /** The example scenarios by name. */
 export const shipped = JSON.parse(element('scenarios').textContent) as Readonly<Record<string, string>>;
+const names = Object.keys(shipped);
 
 interface SandboxProps {
   readonly first: Linked;
@@ -55,11 +56,14 @@ export function Sandbox({ first, theme }: SandboxProps) {
     setSaid(said);
   };
   const outcome = picture?.outcome;
+  const isShipped = shipped[name] === text;
   return (
     <>
       <section class="row tools" aria-label="Scenario">
-        <ScenarioChoice
-          chosen={shipped[name] === text ? name : undefined}
+        <Choice
+          label="scenario"
+          chosen={isShipped ? name : ''}
+          options={[...(isShipped ? [] : [['', 'your own'] as const]), ...names.map((one) => [one, one] as const)]}
           onChoose={(chosen) => {
             setName(chosen);
             change(shipped[chosen]!);
@@ -70,7 +74,11 @@ export function Sandbox({ first, theme }: SandboxProps) {
           <input type="file" onChange={({ currentTarget }) => void take(currentTarget.files?.[0])} />
         </label>
         {limits.length > 1 && (
-          <LimitChoice limits={limits} onChoose={({ limit }) => change(withLimit(latest.current, limit))} />
+          <Choice
+            label="limit"
+            options={limits.map(({ words }, index) => [String(index), words])}
+            onChoose={(index) => change(withLimit(latest.current, limits[Number(index)]!.limit))}
+          />
         )}
         <CopyButtons onCopy={(copying) => void copy(copying)} />
       </section>
@@ -202,48 +210,6 @@ function useTaken(onTaken: (file: File | undefined) => void): void {
       removeEventListener('paste', paste);
     };
   });
-}
-
-interface ScenarioChoiceProps {
-  /** Undefined: the text is no shipped scenario. */
-  readonly chosen: string | undefined;
-  readonly onChoose: (name: string) => void;
-}
-
-function ScenarioChoice({ chosen, onChoose }: ScenarioChoiceProps) {
-  return (
-    <label class="row choice">
-      <span>scenario</span>
-      <select value={chosen ?? ''} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-        {chosen === undefined && <option value="">your own</option>}
-        {Object.keys(shipped).map((one) => (
-          <option key={one} value={one}>
-            {one}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-interface LimitChoiceProps {
-  readonly limits: readonly TakenLimit[];
-  readonly onChoose: (limit: TakenLimit) => void;
-}
-
-function LimitChoice({ limits, onChoose }: LimitChoiceProps) {
-  return (
-    <label class="row choice">
-      <span>limit</span>
-      <select onChange={({ currentTarget }) => onChoose(limits[Number(currentTarget.value)]!)}>
-        {limits.map(({ words }, index) => (
-          <option key={words} value={index}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 interface ScenarioTextProps {

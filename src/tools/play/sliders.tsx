@@ -1,4 +1,4 @@
-// Sliders, the rules to compare with, and the clients' back-off.
+// Sliders, choices, the rules to compare with, and the clients' back-off.
 import { useRef } from 'preact/hooks';
 import { backingOff, type Controls, comparing, policies, rules, type Slider, slid } from './controls.js';
 
@@ -45,27 +45,43 @@ export function Sliders({ controls, onEdit }: SlidersProps) {
                 </fieldset>
               )}
               {group === 'Clients' && takesBackoff && (
-                <label class="row choice">
-                  <span>back-off</span>
-                  <select
-                    value={backoff ?? ''}
-                    onChange={({ currentTarget: { value } }) =>
-                      onEdit((text) => backingOff(text, value === '' ? undefined : value))
-                    }
-                  >
-                    <option value="">no retries</option>
-                    {policies.map((policy) => (
-                      <option key={policy} value={policy}>
-                        {policy.replace('_', ' ')}
-                      </option>
-                    ))}
-                  </select>
-                </label>
+                <Choice
+                  label="back-off"
+                  chosen={backoff ?? ''}
+                  options={[
+                    ['', 'no retries'],
+                    ...policies.map((policy) => [policy, policy.replace('_', ' ')] as const),
+                  ]}
+                  onChoose={(value) => onEdit((text) => backingOff(text, value === '' ? undefined : value))}
+                />
               )}
             </fieldset>
           ),
       )}
     </form>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  /** Undefined: the first, until another is chosen. */
+  readonly chosen?: string;
+  readonly options: readonly (readonly [value: string, words: string])[];
+  readonly onChoose: (value: string) => void;
+}
+
+export function Choice({ label, chosen, options, onChoose }: ChoiceProps) {
+  return (
+    <label class="row choice">
+      <span>{label}</span>
+      <select value={chosen} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+        {options.map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -21,26 +21,17 @@ export class BusyCycles {
   /** Rows are complete for thresholds from here up, except for `leftOut`. */
   floor = 0;
   readonly leftOut = new Set<number>();
-  readonly #suspects: () => ReadonlySet<number>;
-  readonly #most: number;
   #length = 0;
-  readonly #keys: Uint32Array;
-  readonly #cycles: Float64Array;
-  readonly #from: Float64Array;
-  readonly #to: Float64Array;
+  readonly #keys = new Uint32Array(MOST_ROWS);
+  readonly #cycles = new Float64Array(MOST_ROWS);
+  readonly #from = new Float64Array(MOST_ROWS);
+  readonly #to = new Float64Array(MOST_ROWS);
 
-  constructor(suspects: () => ReadonlySet<number>, most = MOST_ROWS) {
-    this.#suspects = suspects;
-    this.#most = most;
-    this.#keys = new Uint32Array(most);
-    this.#cycles = new Float64Array(most);
-    this.#from = new Float64Array(most);
-    this.#to = new Float64Array(most);
-  }
+  constructor(readonly suspects: () => ReadonlySet<number>) {}
 
   add(key: number, cycle: number, from: number, to: number): void {
     if (to <= this.floor) return;
-    if (this.#length === this.#most) this.#thin();
+    if (this.#length === MOST_ROWS) this.#thin();
     if (to <= this.floor || (this.leftOut.size > 0 && this.leftOut.has(key))) return;
     const row = this.#length++;
     this.#keys[row] = key;
@@ -55,7 +46,7 @@ export class BusyCycles {
   }
 
   #thin(): void {
-    const suspects = this.#suspects();
+    const suspects = this.suspects();
     const before = this.#length;
     this.#keep((row) => !suspects.has(this.#keys[row]!));
     for (const key of suspects) this.leftOut.add(key);

@@ -108,7 +108,6 @@ function bunchedWords({ fitted }: Advice, values: readonly (number | string | nu
 
 class TimedCycles {
   readonly sizing: Sizing;
-  readonly #cycleMs: number;
   #cycle = Number.NEGATIVE_INFINITY;
   readonly #ofKeys = new Map<number, number>();
   readonly #requests: {
@@ -118,14 +117,16 @@ class TimedCycles {
     readonly cost: number | undefined;
   }[] = [];
 
-  constructor(sizing: Sizing, cycleMs: number) {
+  constructor(
+    sizing: Sizing,
+    readonly cycleMs: number,
+  ) {
     this.sizing = sizing;
-    this.#cycleMs = cycleMs;
   }
 
   /** @param readMs the time in the log, by which windows count. Default: `ms` */
   add(key: number, n: number, ms: number, readMs = ms, cost?: number): void {
-    const cycle = cycleOf(readMs, this.#cycleMs);
+    const cycle = cycleOf(readMs, this.cycleMs);
     if (cycle !== this.#cycle) {
       this.end();
       this.#cycle = cycle;

@@ -1,4 +1,5 @@
 // The page of a recommended limit: the curve with a slider, clients and times at the chosen threshold, lines to paste.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { startOf } from '../../core/time/cycle.js';
 import { chartFigure } from '../../report/page/blocks.js';
 import { type Html, html } from '../../report/page/html.js';
@@ -121,11 +122,7 @@ function highestOf(
     floor = rows.map(({ to }) => to).sort((a, b) => b - a)[most]!;
     rows = rows.filter(({ to }) => to > floor);
   }
-  const numberOf = (key: number) => {
-    const known = numbers.get(key) ?? numbers.size;
-    numbers.set(key, known);
-    return known;
-  };
+  const numberOf = (key: number) => getOrInsert(numbers, key, () => numbers.size);
   return {
     floor,
     key: rows.map(({ key }) => numberOf(key)),

@@ -49,17 +49,19 @@ export class Sizing {
   readonly counts: KeyWindowCounts;
   readonly busy: readonly BusyCycles[];
   readonly ladders: readonly RuleLadder[];
-  readonly #shares: readonly number[];
   readonly #checkpoints: Checkpoint[] = [];
   #nextCheckpoint = FIRST_CHECKPOINT;
   #cycle = Number.NEGATIVE_INFINITY;
 
   /** @param windowCycles in cycles, from 1 @param shares target shares, 0 to 1 @throws Failure `invalid_definition` */
-  constructor(windowCycles: readonly number[], shares: readonly number[], plans: readonly LadderPlan[] = []) {
+  constructor(
+    windowCycles: readonly number[],
+    readonly shares: readonly number[],
+    plans: readonly LadderPlan[] = [],
+  ) {
     this.counts = new KeyWindowCounts(windowCycles);
     this.busy = windowCycles.map((_, window) => new BusyCycles(() => this.#suspects(window)));
     this.ladders = plans.map((plan) => new RuleLadder(plan));
-    this.#shares = shares;
   }
 
   /** Cycles ascend. @param amount the cost; differs from `n` only if `n` is 1 */
@@ -80,7 +82,7 @@ export class Sizing {
     const { counts } = this;
     const suspects = counts.windowCycles.map((_, window) => this.#suspects(window));
     const curves = suspects.map((without, window) => new Curve(counts, window, this.#keysWithout(without)));
-    const thresholds = curves.map((curve) => this.#shares.map((share) => curve.thresholdFor(share)));
+    const thresholds = curves.map((curve) => this.shares.map((share) => curve.thresholdFor(share)));
     const ladders = this.ladders.map((ladder): TunedLadder => {
       const window = counts.windowCycles.indexOf(ladder.plan.within ?? NO_WINDOW);
       const without = suspects[window] ?? this.#suspects();
@@ -97,7 +99,7 @@ export class Sizing {
     if (checkpoint === undefined) return undefined;
     return curves.map((all, window) => {
       const before = new Curve(checkpoint.counts, window, this.#keysWithout(suspects[window]!));
-      return this.#shares.map((share) => {
+      return this.shares.map((share) => {
         const threshold = before.thresholdFor(share);
         const limited = all.limited(threshold) - before.limited(threshold);
         return { threshold, ...this.#cut(checkpoint), requests: all.requests - before.requests, limited };

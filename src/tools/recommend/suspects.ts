@@ -12,6 +12,7 @@
 // a neighbour. Source: J. W. Tukey, Exploratory Data Analysis, 1977 (fences: quartile + 3 interquartile ranges).
 
 import { isIP } from 'node:net';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { networkOf } from '../../core/schema/address-network.js';
 import { exact } from '../../core/schema/fields.js';
 import type { Shaped } from '../../core/schema/json-schema.js';
@@ -61,7 +62,7 @@ export function alikeNetworks(keys: Iterable<readonly [name: string, requests: n
   const counts = new Map<string, number[]>();
   for (const [name, requests] of keys) {
     const network = networkIn(name);
-    if (network !== undefined) append(counts, network, requests);
+    if (network !== undefined) getOrInsert(counts, network, () => []).push(requests);
   }
   return [...counts]
     .filter(([, all]) => areAlike(all))
@@ -73,12 +74,6 @@ export function alikeNetworks(keys: Iterable<readonly [name: string, requests: n
       most: Math.max(...all),
     }))
     .sort((a, b) => b.requests - a.requests);
-}
-
-function append(counts: Map<string, number[]>, network: string, requests: number): void {
-  const known = counts.get(network);
-  if (known === undefined) counts.set(network, [requests]);
-  else known.push(requests);
 }
 
 function areAlike(counts: readonly number[]): boolean {

@@ -12,6 +12,7 @@
 //
 //   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84)
 //   time to recover   mean of the runs that do
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { meanInterval, shareInterval } from '../../core/math/interval.js';
 import { type Axis, type Cell, type Json, parseAxis, wrongSweep } from '../../harness/scenario/grid.js';
 import {
@@ -97,7 +98,6 @@ interface Asked {
 
 /** The map so far: one policy after the other. */
 class Mapping {
-  readonly #asked: Asked;
   readonly #cells = new Map<string, Cell>();
   readonly #rows: SweepRow[] = [];
   readonly #columns: MapColumn[] = [];
@@ -105,13 +105,12 @@ class Mapping {
   /** Runs of a point at the border. */
   readonly #most: number;
 
-  constructor(asked: Asked) {
-    this.#asked = asked;
+  constructor(readonly asked: Asked) {
     this.#most = Math.max(asked.plan.replications, FIRST_RUNS);
   }
 
   async mapPolicy(set: Cell['set']): Promise<void> {
-    const { across, up } = this.#asked;
+    const { across, up } = this.asked;
     const [width, height] = [across.values.length, up.values.length];
     const setAt = (x: number, y: number) => ({ ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! });
     const points = await explore(width, height, this.#most, (point, x, y, n) => this.#add(point, setAt(x, y), n));
@@ -124,7 +123,7 @@ class Mapping {
   }
 
   result(): CollapseMap {
-    const { plan, across, up } = this.#asked;
+    const { plan, across, up } = this.asked;
     return {
       axes: [...plan.axes, up, across],
       cells: [...this.#cells.values()],
@@ -139,17 +138,17 @@ class Mapping {
   async #add(point: Point, set: Cell['set'], n: number): Promise<void> {
     const cell = this.#cellOf(set);
     const lacking = Array.from({ length: Math.max(0, n - point.n) }, (_, index) => point.n + index);
-    for (const run of await Promise.all(lacking.map((replication) => this.#asked.runner.run(cell, replication)))) {
+    for (const run of await Promise.all(lacking.map((replication) => this.asked.runner.run(cell, replication)))) {
       if (run === undefined) return;
       point.n += 1;
-      point.stuck += this.#asked.condition.holds(run.figures) ? 1 : 0;
+      point.stuck += this.asked.condition.holds(run.figures) ? 1 : 0;
       if (RECOVERY in run.figures) point.recoveriesMs.push(run.figures[RECOVERY]!);
       this.#runs += 1;
     }
   }
 
   async #columnOf(points: Explored, x: number, setAt: (y: number) => Cell['set']): Promise<Omit<MapColumn, 'set'>> {
-    const { values } = this.#asked.up;
+    const { values } = this.asked.up;
     const { upTo, times } = await this.#drained(points, x, setAt);
     const first = values.findIndex((_, y) => shareAt(points, x, y) >= 0.5);
     const y = recoveringAt(points, x, values.length);
@@ -169,8 +168,8 @@ class Mapping {
 
   /** The largest trigger that only drains slowly at a load. It and smaller ones no longer count as stuck. */
   async #drained(points: Explored, x: number, setAt: (y: number) => Cell['set']): Promise<typeof notProlonged> {
-    const { duration, warmUp } = scenarioOf(this.#asked.plan, setAt(0));
-    const stuck = [...this.#asked.up.values.keys()].filter((y) => shareAt(points, x, y) >= 0.5);
+    const { duration, warmUp } = scenarioOf(this.asked.plan, setAt(0));
+    const stuck = [...this.asked.up.values.keys()].filter((y) => shareAt(points, x, y) >= 0.5);
     if (duration === undefined || warmUp === 0 || stuck.length === 0) return notProlonged;
     const longer = { duration: PROLONGED * duration, warm_up: warmUp + (PROLONGED - 1) * duration };
     const remains = async (y: number): Promise<boolean> => {
@@ -199,10 +198,7 @@ class Mapping {
   }
 
   #cellOf(set: Cell['set']): Cell {
-    const key = JSON.stringify(set);
-    const cell = this.#cells.get(key) ?? { cell: this.#cells.size, set };
-    this.#cells.set(key, cell);
-    return cell;
+    return getOrInsert(this.#cells, JSON.stringify(set), () => ({ cell: this.#cells.size, set }));
   }
 }
 

@@ -35,15 +35,15 @@ type RunTableKind = 'sweep' | 'map';
 export class RunFolder {
   readonly path: string;
   readonly known: readonly SweepRun[];
-  readonly #kind: RunTableKind;
-  readonly #plan: SweepPlan;
   readonly #journal: number;
 
   /** Creates and locks the folder. @throws Failure `wrong_usage` if taken; `unwritable_folder` */
-  constructor(path: string, kind: RunTableKind, plan: SweepPlan) {
+  constructor(
+    path: string,
+    readonly kind: RunTableKind,
+    readonly plan: SweepPlan,
+  ) {
     this.path = path;
-    this.#kind = kind;
-    this.#plan = plan;
     try {
       makeFolder(path);
       this.#lock();
@@ -65,20 +65,20 @@ export class RunFolder {
   }
 
   get names(): readonly string[] {
-    const kind = this.#kind;
+    const kind = this.kind;
     return [`${kind}.csv`, `${kind}.ndjson`, 'runs.csv', 'runs.ndjson', `${kind}.json`];
   }
 
   /** Writes the rows, and the runs in order. Returns the digest. @param cells by their numbers in the runs */
   finish(rows: readonly SweepRow[], runs: readonly SweepRun[], cells: readonly Cell[]): string {
-    const digest = sweepDigest(this.#plan.name, rows);
+    const digest = sweepDigest(this.plan.name, rows);
     try {
       const ordered = runs.toSorted((a, b) => a.cell - b.cell || a.replication - b.replication);
       this.#replace('runs.ndjson', ordered.map((run) => `${JSON.stringify(run)}\n`).join(''));
       this.#replace('runs.csv', runsCsv(ordered, cells));
-      this.#replace(`${this.#kind}.ndjson`, rows.map((row) => `${JSON.stringify(flatRow(row))}\n`).join(''));
-      this.#replace(`${this.#kind}.csv`, rowsCsv(rows));
-      this.#replace(`${this.#kind}.json`, this.#description(digest));
+      this.#replace(`${this.kind}.ndjson`, rows.map((row) => `${JSON.stringify(flatRow(row))}\n`).join(''));
+      this.#replace(`${this.kind}.csv`, rowsCsv(rows));
+      this.#replace(`${this.kind}.json`, this.#description(digest));
     } catch (error) {
       throw unwritableFailure(this.path, error, FIX);
     }
@@ -100,7 +100,7 @@ export class RunFolder {
     const owner = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : undefined;
     if (owner !== undefined && owner !== process.pid && isAlive(owner)) {
       throw new Failure('wrong_usage', {
-        what: `Another ${this.#kind} writes into ${this.path}.`,
+        what: `Another ${this.kind} writes into ${this.path}.`,
         why: `Process ${owner} holds ${lock}.`,
         fix: 'Wait for it, or give another folder with --out.',
       });
@@ -109,17 +109,17 @@ export class RunFolder {
   }
 
   #claim(): void {
-    const file = this.#file(`${this.#kind}.json`);
+    const file = this.#file(`${this.kind}.json`);
     if (existsSync(file)) {
       const { id } = readJson(file) as { id?: unknown };
-      if (id === this.#plan.id) return;
+      if (id === this.plan.id) return;
       rmSync(this.#file('lock'), { force: true });
       throw new Failure('wrong_usage', {
-        what: `${this.path} holds another ${this.#kind}.`,
+        what: `${this.path} holds another ${this.kind}.`,
         why:
           typeof id === 'string' && ID.test(id)
             ? 'Its scenario, axes, seed or replications are not those of this one.'
-            : `Its ${this.#kind}.json cannot be read.`,
+            : `Its ${this.kind}.json cannot be read.`,
         fix: 'Give another folder with --out, or remove this one.',
       });
     }
@@ -127,7 +127,7 @@ export class RunFolder {
   }
 
   #description(digest: string | undefined): string {
-    const { id, name, path, seed, replications, axes, cells, notes } = this.#plan;
+    const { id, name, path, seed, replications, axes, cells, notes } = this.plan;
     const described = {
       weir: VERSION,
       id,

@@ -4,6 +4,7 @@
 //
 // Cells share their seeds, so that they differ by what they set and not by their draws (common random numbers). A run is a pure function
 // of cell and seed: rows and digest depend neither on the number of threads nor on the order of completion.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { shareInterval } from '../../core/math/interval.js';
 import type { Seed } from '../../core/math/seed.js';
 import { Failure } from '../../core/schema/failure.js';
@@ -77,10 +78,7 @@ export async function* runSweep(
         if (signal?.aborted === true) return;
         const ended = runner.run(cells[cell]!, replication).then((run) => {
           underWay.delete(ended);
-          if (run === undefined) return;
-          const ofCell = runs.get(cell) ?? [];
-          runs.set(cell, ofCell);
-          ofCell.push(run);
+          if (run !== undefined) getOrInsert(runs, cell, () => []).push(run);
         });
         // The caller awaits it too, and fails there.
         ended.catch(() => {});

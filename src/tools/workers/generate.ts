@@ -176,15 +176,16 @@ async function sendShare(
 type Go = Extract<RunState, { state: 'go' }>;
 
 class RunChannel {
-  readonly #client: QueueClient;
   readonly #from: Pick<LoadJob, 'index'>;
   readonly #keys: ReturnType<typeof keysOf>;
   readonly #name = `${hostname()}/${process.pid}`;
   readonly #stopped = new AbortController();
   readonly stopped = this.#stopped.signal;
 
-  constructor(client: QueueClient, job: Pick<LoadJob, 'index' | 'run'>) {
-    this.#client = client;
+  constructor(
+    readonly client: QueueClient,
+    job: Pick<LoadJob, 'index' | 'run'>,
+  ) {
     this.#from = job;
     this.#keys = keysOf(job.run);
   }
@@ -195,12 +196,12 @@ class RunChannel {
 
   async send(message: Message): Promise<void> {
     const text = JSON.stringify({ from: this.#from.index, name: this.#name, ...message });
-    await inTime(this.#client.multi().rPush(this.#keys.messages, text).expire(this.#keys.messages, KEPT_S).exec());
+    await inTime(this.client.multi().rPush(this.#keys.messages, text).expire(this.#keys.messages, KEPT_S).exec());
   }
 
   /** Undefined if the run no longer exists. */
   async readState(): Promise<RunState | undefined> {
-    const text = await inTime(this.#client.get(this.#keys.state));
+    const text = await inTime(this.client.get(this.#keys.state));
     return text === null ? undefined : (JSON.parse(text) as RunState);
   }
 

@@ -54,10 +54,7 @@ export const openGenerators: LoadsElsewhere['openGenerators'] = async (redis, co
 };
 
 class LoadGenerators implements Generators {
-  readonly #client: QueueClient;
   readonly #queue: Queue<LoadJob>;
-  readonly #connection: Connection;
-  readonly #task: LoadTask;
   readonly #run = randomBytes(8).toString('hex');
   readonly #keys = keysOf(this.#run);
   readonly #all: Generator[] = [];
@@ -68,26 +65,27 @@ class LoadGenerators implements Generators {
   #stage: Stage | undefined;
   #onPoll: () => void = () => {};
 
-  constructor(client: QueueClient, connection: Connection, task: LoadTask) {
-    this.#client = client;
-    this.#connection = connection;
-    this.#task = task;
+  constructor(
+    readonly client: QueueClient,
+    readonly connection: Connection,
+    readonly task: LoadTask,
+  ) {
     const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
     this.#queue = new Queue(LOAD_QUEUE, { connection: client, prefix: RUN_QUEUE.prefix, defaultJobOptions });
     this.#queue.on('error', () => {});
   }
 
   async gather(made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
-    this.#redis = await this.#answerOf(readRedisTime(this.#client, this.#connection.clock));
+    this.#redis = await this.#answerOf(readRedisTime(this.client, this.connection.clock));
     const of = await this.#answerOf(this.#queue.getWorkersCount());
     if (of === 0)
       throw cannotSend(
         'Nothing was sent.',
         'There is no worker that sends load.',
-        `Start some with weir worker --url ${originOf(this.#task.url)}.`,
+        `Start some with weir worker --url ${originOf(this.task.url)}.`,
       );
     await this.#publish({ state: 'wait' });
-    const job = { ...this.#task, made, weir: VERSION, run: this.#run, of };
+    const job = { ...this.task, made, weir: VERSION, run: this.#run, of };
     const jobs = Array.from({ length: of }, (_, index) => ({ name: 'load', data: { ...job, index } }));
     for (const { data } of jobs) this.#all.push({ name: `${data.index + 1}`, silent: 0, rows: [] });
     await this.#answerOf(this.#queue.addBulk(jobs));
@@ -108,7 +106,7 @@ class LoadGenerators implements Generators {
   }
 
   sending(stage: Stage): Sending {
-    const { time } = this.#connection;
+    const { time } = this.connection;
     this.#stage = stage;
     const redis = this.#redis!;
     const most = this.#all.reduce((all, { uncertaintyMs = 0 }) => Math.max(all, uncertaintyMs), 0);
@@ -127,7 +125,7 @@ class LoadGenerators implements Generators {
   async merged(options: RequestLogOptions): Promise<Merged> {
     if (this.#failure !== undefined) throw this.#failure;
     const before = this.#redis!;
-    const after = await this.#answerOf(readRedisTime(this.#client, this.#connection.clock));
+    const after = await this.#answerOf(readRedisTime(this.client, this.connection.clock));
     const found = merged(this.#all, { ...options, slackMs: options.slackMs + apartMs(before, after) });
     const moved = movedMs(before, after);
     if (moved <= TOLERATED_MOVE * options.cycleMs) return found;
@@ -136,9 +134,9 @@ class LoadGenerators implements Generators {
 
   async close(): Promise<void> {
     this.#over.abort();
-    if (this.#client.isReady) await Promise.race([this.#tidy().catch(() => {}), pause(MOST_SILENT_MS)]);
+    if (this.client.isReady) await Promise.race([this.#tidy().catch(() => {}), pause(MOST_SILENT_MS)]);
     await this.#queue.close().catch(() => {});
-    this.#client.destroy();
+    this.client.destroy();
   }
 
   /** Removes jobs not yet taken. A generator that still sends ends at its next poll. */
@@ -146,8 +144,8 @@ class LoadGenerators implements Generators {
     await this.#publish({ state: 'stop' });
     const jobs = await this.#queue.getJobs(['wait']);
     await Promise.all(jobs.filter(({ data }) => data.run === this.#run).map((job) => job.remove()));
-    await this.#client.del(this.#keys.messages);
-    if (await isLast(this.#client, ASKS)) await this.#queue.obliterate({ force: true });
+    await this.client.del(this.#keys.messages);
+    if (await isLast(this.client, ASKS)) await this.#queue.obliterate({ force: true });
   }
 
   #isDone(): boolean {
@@ -161,14 +159,14 @@ class LoadGenerators implements Generators {
 
   async #refresh(): Promise<void> {
     const text = JSON.stringify(this.#state);
-    await this.#answerOf(this.#client.sendCommand(['SET', this.#keys.state, text, 'PX', String(MOST_SILENT_MS)]));
+    await this.#answerOf(this.client.sendCommand(['SET', this.#keys.state, text, 'PX', String(MOST_SILENT_MS)]));
   }
 
   async #poll(): Promise<void> {
     await this.#refresh();
     for (const one of this.#all) one.silent += 1;
     for (let isMore = true; isMore; ) {
-      const read = (await this.#answerOf(this.#client.lPopCount(this.#keys.messages, MOST_READ))) ?? [];
+      const read = (await this.#answerOf(this.client.lPopCount(this.#keys.messages, MOST_READ))) ?? [];
       for (const text of read) this.#receive(JSON.parse(text) as ReceivedMessage);
       isMore = read.length === MOST_READ;
     }

@@ -114,10 +114,6 @@ interface Job {
 
 class RunQueue implements RunPool {
   readonly most = MOST_IN_QUEUE;
-  readonly #client: QueueClient;
-  readonly #queue: Queue<RunJob, RunAnswer>;
-  readonly #events: QueueEvents;
-  readonly #options: RunQueueOptions;
   /** Runs in progress by the digest of their task: equal cells share one run. */
   readonly #known = new Map<string, Promise<Replicate>>();
   #next: Asked[] = [];
@@ -127,11 +123,12 @@ class RunQueue implements RunPool {
   readonly #ended = new AbortController();
   #answers = 0;
 
-  constructor(client: QueueClient, queue: Queue<RunJob, RunAnswer>, events: QueueEvents, options: RunQueueOptions) {
-    this.#client = client;
-    this.#queue = queue;
-    this.#events = events;
-    this.#options = options;
+  constructor(
+    readonly client: QueueClient,
+    readonly queue: Queue<RunJob, RunAnswer>,
+    readonly events: QueueEvents,
+    readonly options: RunQueueOptions,
+  ) {
     events.on('completed', ({ jobId, returnvalue }) => this.#answered(jobId, returnvalue as unknown as RunAnswer));
     events.on('failed', ({ jobId, failedReason }) => this.#failed(jobId, failure(failedReason)));
     options.signal?.addEventListener('abort', this.#stop);
@@ -152,15 +149,15 @@ class RunQueue implements RunPool {
   }
 
   async close(): Promise<void> {
-    this.#options.signal?.removeEventListener('abort', this.#stop);
+    this.options.signal?.removeEventListener('abort', this.#stop);
     const left = [...this.#jobs.keys()];
     this.#fail(new Error('closed'));
-    if (this.#client.isReady) await Promise.race([this.#tidy(left).catch(() => {}), pause(MOST_AWAY_MS)]);
-    await Promise.allSettled([this.#events.close(), this.#queue.close()]);
-    this.#client.destroy();
+    if (this.client.isReady) await Promise.race([this.#tidy(left).catch(() => {}), pause(MOST_AWAY_MS)]);
+    await Promise.allSettled([this.events.close(), this.queue.close()]);
+    this.client.destroy();
   }
 
-  readonly #stop = (): void => this.#fail(this.#options.signal?.reason);
+  readonly #stop = (): void => this.#fail(this.options.signal?.reason);
 
   readonly #send = (): void => {
     const all = this.#next;
@@ -182,7 +179,7 @@ class RunQueue implements RunPool {
 
   #add(jobId: string, data: RunJob): void {
     // The watch finds jobs that are lost on the way.
-    if (!this.#ended.signal.aborted) this.#queue.add('run', data, { jobId }).catch(() => {});
+    if (!this.#ended.signal.aborted) this.queue.add('run', data, { jobId }).catch(() => {});
   }
 
   #answered(id: string, answer: RunAnswer): void {
@@ -227,11 +224,11 @@ class RunQueue implements RunPool {
       answers = this.#answers;
       if (silentMs < LOST_AFTER_MS) continue;
       silentMs = 0;
-      const isTaken = await this.#queue.getWorkersCount().then(
+      const isTaken = await this.queue.getWorkersCount().then(
         (n) => n > 0,
         () => true,
       );
-      if (!isTaken && hasWorkers) this.#options.onNotice?.('No worker takes runs now. Start one with weir worker.');
+      if (!isTaken && hasWorkers) this.options.onNotice?.('No worker takes runs now. Start one with weir worker.');
       hasWorkers = isTaken;
       await this.#findLost().catch(() => {});
     }
@@ -240,7 +237,7 @@ class RunQueue implements RunPool {
   async #isThere(): Promise<boolean> {
     while (!this.#ended.signal.aborted) {
       try {
-        await this.#client.ping();
+        await this.client.ping();
         return true;
       } catch {
         await pause(BEAT_MS, this.#ended.signal);
@@ -251,12 +248,12 @@ class RunQueue implements RunPool {
 
   async #findLost(): Promise<void> {
     for (const [id, { data }] of this.#jobs)
-      if ((await this.#queue.getJobState(id)) === 'unknown' && this.#jobs.has(id)) this.#add(id, data);
+      if ((await this.queue.getJobState(id)) === 'unknown' && this.#jobs.has(id)) this.#add(id, data);
   }
 
   async #tidy(left: readonly string[]): Promise<void> {
-    await Promise.all(left.map((id) => this.#queue.remove(id).catch(() => 0)));
-    if (await isLast(this.#client, ASKS)) await this.#queue.obliterate({ force: true });
+    await Promise.all(left.map((id) => this.queue.remove(id).catch(() => 0)));
+    if (await isLast(this.client, ASKS)) await this.queue.obliterate({ force: true });
   }
 }
 

@@ -25,18 +25,12 @@ beforeAll(() => {
 });
 
 const map = (from: string, rows: string) => `map ${from} $key { ${rows} }\n`;
-const tool = (config: string) => `_format_version: "3.0"\nservices:\n- name: s\n  routes:\n${config}`;
 
 // biome-ignore format: one case a line
 it.each([
   ['a map of methods', 'a.conf', map('$request_method', 'default ""; POST $binary_remote_addr;') + nginx('$key', 4), 5],
   ['a map of agents', 'a.conf', map('$http_user_agent', 'default ""; ~bot $binary_remote_addr;') + nginx('$key', 4), 0],
-  ['a geo', 'a.conf', `geo $own { default 1; 192.0.2.0/24 0; }\n${map('$own', '1 $binary_remote_addr;')}${nginx('$key', 4)}`, 0],
-  ['return in an if', 'a.conf', nginx('$binary_remote_addr', 4, 'if ($request_method = GET) { return 200; }'), 5],
-  ['a router by method', 'a.yml', 'http:\n  middlewares: { m: { rateLimit: { average: 1, period: 1m, burst: 3 } } }\n  routers:\n    a: { rule: "Method(`POST`) && PathPrefix(`/`)", middlewares: [m] }\n    b: { rule: "PathPrefix(`/`)" }\n', 7],
-  ['an acl', 'a.cfg', 'frontend f\n  acl writes method POST PUT\n  stick-table type ip size 1k expire 2m store http_req_rate(60s)\n  http-request track-sc0 src if writes\n  http-request deny if writes { sc_http_req_rate(0) gt 3 }\n', 7],
   ['what is counted of all and refused of some', 'a.cfg', 'frontend f\n  stick-table type ip size 1k expire 2m store http_req_rate(60s)\n  http-request track-sc0 src\n  http-request deny if METH_POST { sc_http_req_rate(0) gt 20 }\n', 5],
-  ['methods of a route', 'a.yml', tool('  - { name: a, paths: [/], methods: [POST], plugins: [{ name: rate-limiting, config: { minute: 4, limit_by: ip } }] }\n  - { name: b, paths: [/] }\n'), 6],
 ])('a condition that the log shows decides request by request: %s', async (_, name, text, newly_refused) => {
   write(name, text);
   const { out, code } = await gate('none.conf', name);

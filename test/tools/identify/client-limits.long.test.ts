@@ -1,11 +1,9 @@
 // Clients with limits of their own: a rate before every send gets no wrong name, a deadline leaves the number of attempts open.
 import { describe, expect, it } from 'vitest';
 import { drawsOf } from '../../../src/core/math/random.js';
-import { clientAnswer } from '../../../src/tools/identify/client/client-answer.js';
 import { investigateClient } from '../../../src/tools/identify/client/client-investigation.js';
-import type { Call } from '../../../src/tools/identify/client/script.js';
 import { few } from '../../draws.js';
-import { callOf, investigated, loadedMachine, machine, type TrueClient } from './simulated-client.js';
+import { answerFor, answerOf, callOf, loadedMachine, machine, type TrueClient } from './simulated-client.js';
 
 const retries: TrueClient['retries'] = ({ status }) => status === 429 || status === 503 || status === 'reset';
 const doubling =
@@ -16,13 +14,6 @@ const full =
   (baseMs: number): TrueClient['wait'] =>
   (k, draw) =>
     draw.uniform() * baseMs * 2 ** (k - 1);
-
-function answerFor(client: TrueClient, seed: number) {
-  const draw = drawsOf(seed);
-  const investigation = investigateClient(draw('identify client'));
-  const found = investigated(investigation, client, machine(draw('late')), draw('client'));
-  return clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
-}
 
 type Case = readonly [name: string, client: TrueClient];
 const limited: readonly Case[] = [
@@ -49,10 +40,7 @@ it.each(few(besideWork, 1))(
   'a rate is no back-off beside much other work either, and slow answers show why: %s',
   (_, client) => {
     for (const seed of few([1, 2], 1)) {
-      const draw = drawsOf(seed);
-      const [investigation, late] = [investigateClient(draw('identify client')), loadedMachine(draw('late'))];
-      const found = investigated(investigation, client, late, draw('client'), { averageMs: 16, oftenMs: 45 });
-      const { verdict, remarks } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+      const { verdict, remarks } = answerFor(client, seed, loadedMachine);
       expect([seed, verdict]).toEqual([seed, 'none']);
       expect(remarks.join(' ')).toMatch(/do not begin with the answer, as behind a rate limit/);
     }
@@ -106,27 +94,16 @@ it('a use of Retry-After that is not known leaves no client', () => {
 it('a quota that calls of one path run out of is no number of attempts', () => {
   // As a program that is not started for each call: all its calls share the quota.
   const draw = drawsOf(5);
-  const investigation = investigateClient(draw('identify client'));
   let left = 60;
   const late = machine(draw('late'));
-  const calls: Call[] = [];
-  let next = investigation.next();
-  while (next.done !== true) {
-    const played = next.value.map((script) => {
-      const call = callOf(
-        { attempts: Math.min(4, 1 + left), retries, wait: doubling(100) },
-        script,
-        0,
-        late,
-        draw('client'),
-      );
+  const answer = answerOf(investigateClient(draw('identify client')), (scripts) =>
+    scripts.map((script) => {
+      const client = { attempts: Math.min(4, 1 + left), retries, wait: doubling(100) };
+      const call = callOf(client, script, 0, late, draw('client'));
       left -= call.attempts.length - 1;
       return call;
-    });
-    calls.push(...played);
-    next = investigation.next({ calls: played, leftMs: 180_000, timers: { averageMs: 2, oftenMs: 6 } });
-  }
-  const answer = clientAnswer('simulated', { policy: next.value, calls, seconds: 0, isMixed: false });
+    }),
+  );
   expect(['none', 'undecided']).toContain(answer.verdict);
   expect(answer.client).toBeNull();
 });

@@ -19,7 +19,6 @@ export interface Case {
   readonly isWrong: boolean;
   /** No interval of a span of the right family holds the span of the limiter. */
   readonly isOutside: boolean;
-  readonly cpuMs: number;
 }
 
 const options = { budget: 1_000, timeMs: 3_600_000, hasKeys: false };
@@ -27,10 +26,8 @@ const options = { budget: 1_000, timeMs: 3_600_000, hasKeys: false };
 export function identified(seed: number): Case {
   const truth = randomLimiter(seed);
   const { definition, network } = truth;
-  const from = process.cpuUsage();
   const found = played(investigate(options), limiterOf(definition, 0, network.serviceMs), network, seed);
   const answer = answerOf(found);
-  const { user, system } = process.cpuUsage(from);
   const families = [...new Set(answer.rules.map(({ family }) => family))];
   return {
     seed,
@@ -41,7 +38,6 @@ export function identified(seed: number): Case {
     isExact: isExact(truth, answer),
     isWrong: families.length > 0 && !families.includes(truth.family),
     isOutside: isOutside(truth, answer),
-    cpuMs: (user + system) / 1000,
   };
 }
 

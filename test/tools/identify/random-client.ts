@@ -9,10 +9,6 @@ export interface RandomClient {
   readonly jitter: string;
   /** As an answer has them; those that cannot show are left out. */
   readonly parameters: Readonly<Record<string, number>>;
-  readonly advice: string;
-  readonly end: 'capped' | 'own' | 'stops' | undefined;
-  readonly deadlineMs: number | undefined;
-  readonly quota: number | undefined;
 }
 
 const growths = ['fixed', 'linear', 'exponential', 'exponential', 'decorrelated'] as const;
@@ -77,9 +73,5 @@ export function randomClient(seed: number): RandomClient {
       ...(share > 0 ? { jitter: share } : {}),
       ...(plus > 0 ? { plus_ms: plus } : {}),
     },
-    advice,
-    end,
-    deadlineMs,
-    quota,
   };
 }

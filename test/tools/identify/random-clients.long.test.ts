@@ -1,11 +1,8 @@
 // Retry policies that seeds draw, against scripts in virtual time: none gets a wrong name, and intervals hold what is true.
 import { expect, it } from 'vitest';
-import { drawsOf } from '../../../src/core/math/random.js';
-import { clientAnswer } from '../../../src/tools/identify/client/client-answer.js';
-import { investigateClient } from '../../../src/tools/identify/client/client-investigation.js';
 import { few } from '../../draws.js';
 import { randomClient } from './random-client.js';
-import { investigated, machine } from './simulated-client.js';
+import { answerFor } from './simulated-client.js';
 
 const sameOfFixed = new Set(['additive', 'subtractive', 'proportional']);
 
@@ -14,10 +11,7 @@ it.each(few([70_032, 70_064, 40, 41, 42, 43, 44], 1))(
   'a drawn retry policy gets no wrong name, and its intervals hold what is true: seed %s',
   (seed) => {
     const truth = randomClient(seed);
-    const draw = drawsOf(seed);
-    const investigation = investigateClient(draw('identify client'));
-    const found = investigated(investigation, truth.client, machine(draw('late')), draw('client'));
-    const { waits, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+    const { waits, verdict } = answerFor(truth.client, seed);
     expect(verdict).not.toBe('none');
     const [named] = waits;
     // What remains open is listed.

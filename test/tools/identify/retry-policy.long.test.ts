@@ -1,30 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { drawsOf, type RandomStream } from '../../../src/core/math/random.js';
-import { clientAnswer } from '../../../src/tools/identify/client/client-answer.js';
 import { investigateClient } from '../../../src/tools/identify/client/client-investigation.js';
 import { retryPolicyOf } from '../../../src/tools/identify/client/retry-policy.js';
 import type { Reply, Script } from '../../../src/tools/identify/client/script.js';
 import { few } from '../../draws.js';
-import { callOf, investigated, loadedMachine, machine, type TrueClient } from './simulated-client.js';
+import { answerFor, answerOf, callOf, type Late, loadedMachine, machine, type TrueClient } from './simulated-client.js';
 
 const on =
   (...statuses: readonly Reply['status'][]) =>
   (reply: Reply) =>
     statuses.includes(reply.status);
-/** How late timers are beside much other work. */
-const BUSY = { averageMs: 16, oftenMs: 45 };
 const usual = on(429, 500, 502, 503, 504, 'reset');
-
-function answerFor(client: TrueClient, seed: number, busy = 1) {
-  const draw = drawsOf(seed);
-  const found = investigated(
-    investigateClient(draw('identify client')),
-    client,
-    machine(draw('late'), busy),
-    draw('client'),
-  );
-  return clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
-}
+/** The first gap of a process is later by so much. */
+const firstLater =
+  (busy: number, fromMs: number, moreMs: number) =>
+  (draw: RandomStream, first: RandomStream): Late => {
+    const late = machine(draw, busy);
+    return (isFirst) => late(isFirst) + (isFirst ? fromMs + moreMs * first.uniform() : 0);
+  };
 
 describe('a client in virtual time', () => {
   const doubling = (baseMs: number, k: number) => baseMs * 2 ** (k - 1);
@@ -151,16 +144,13 @@ describe('a client in virtual time', () => {
   it.each(few([11, 12], 1))(
     'a small jitter on a machine that stalls is named, or is among what remains: seed %s',
     (seed) => {
-      const draw = drawsOf(seed);
       const client: TrueClient = {
         attempts: 4,
         retries: usual,
         wait: (k, stream) => doubling(1_000, k) + 100 * stream.uniform(),
         advice: (told) => told,
       };
-      const late = loadedMachine(draw('late'));
-      const found = investigated(investigateClient(draw('identify client')), client, late, draw('client'), BUSY);
-      const { waits, announced, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+      const { waits, announced, verdict } = answerFor(client, seed, loadedMachine);
       expect(waits).toHaveLength(1);
       const [{ words, others }] = waits as [(typeof waits)[0]];
       expect([words, ...others].some((one) => /^\d+(ms|s|\.\ds), x 2 each time, plus up to \d+ms$/.test(one))).toBe(
@@ -179,11 +169,8 @@ describe('a client in virtual time', () => {
 
   it.each(few(laws, 1))('beside much other work a jitter gets no other name: %s', (_, wait, jitter) => {
     for (const seed of few([31, 32, 33, 34, 35, 36], 1)) {
-      const draw = drawsOf(seed);
       const client: TrueClient = { attempts: 3, retries: usual, wait, advice: (told) => told };
-      const late = loadedMachine(draw('late'));
-      const found = investigated(investigateClient(draw('identify client')), client, late, draw('client'), BUSY);
-      const { waits, verdict, remarks } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+      const { waits, verdict, remarks } = answerFor(client, seed, loadedMachine);
       if (verdict === 'none') continue;
       const [{ words, others, jitter: named }] = waits as [(typeof waits)[0]];
       // What may be random and is not seen is said.
@@ -231,16 +218,8 @@ describe('a client in virtual time', () => {
   it.each(few(advices, 1))(
     'obedience and a lower bound are distinguished though first waits are late: %s',
     (way, advice) => {
-      const draw = drawsOf(14);
-      const [late, first] = [machine(draw('late'), 4), draw('first')];
-      const found = investigated(
-        investigateClient(draw('identify client')),
-        { attempts: 4, retries: usual, wait: (k) => doubling(220, k), advice },
-        (isFirst) => late(isFirst) + (isFirst ? 100 + 300 * first.uniform() : 0),
-        draw('client'),
-        BUSY,
-      );
-      const [best, ...others] = found.policy.advice.map((one) => one.way);
+      const client = { attempts: 4, retries: usual, wait: (k: number) => doubling(220, k), advice };
+      const [best, ...others] = answerFor(client, 14, firstLater(4, 100, 300)).announced.ways.map((one) => one.way);
       expect([best, way === 'obeyed' ? others : []]).toEqual([way, []]);
     },
   );
@@ -248,21 +227,11 @@ describe('a client in virtual time', () => {
   it.each([0, 1, 7])('a program that is stopped after %i calls gets no name', (seen) => {
     const draw = drawsOf(3);
     const client: TrueClient = { attempts: 3, retries: usual, wait: (k) => doubling(200, k) };
-    const investigation = investigateClient(draw('identify client'));
-    const timers = { averageMs: 2, oftenMs: 6 };
-    const scripts = [...(investigation.next().value as readonly Script[])];
-    const [first] = scripts.splice(0).map((one) => callOf(client, one, 0, machine(draw('late')), draw('client')));
-    let calls = seen === 0 ? [] : [first!];
-    let next = investigation.next({ calls, leftMs: 180_000, timers, isOver: seen < 2 });
-    if (next.done !== true) {
-      const more = next.value
-        .slice(0, seen)
+    const play = (scripts: readonly Script[], start: number) =>
+      scripts
+        .slice(0, start === 0 ? Math.min(1, seen) : seen)
         .map((one, i) => callOf(client, one, i, machine(draw('late')), draw('client')));
-      calls = [...calls, ...more];
-      next = investigation.next({ calls: more, leftMs: 180_000, timers, isOver: true });
-    }
-    const policy = next.value as ReturnType<typeof retryPolicyOf>;
-    const answer = clientAnswer('simulated', { policy, calls, seconds: 0, isMixed: false });
+    const answer = answerOf(investigateClient(draw('identify client')), play, { rounds: seen < 2 ? 1 : 2 });
     expect(answer).toMatchObject({ verdict: 'undecided', client: null, like: [] });
     expect(answer.remarks.join()).not.toContain('Infinity');
   });
@@ -280,22 +249,13 @@ describe('a client in virtual time', () => {
   });
 
   it('on a busy machine late answers are not a random part beyond an announcement', () => {
-    const draw = drawsOf(13);
-    const [late, first] = [machine(draw('late'), 3), draw('first')];
     const advised: TrueClient = {
       attempts: 6,
       retries: (reply) => reply.status === 429 && reply.retryAfter !== undefined,
       wait: () => 0,
       advice: (told) => told,
     };
-    const found = investigated(
-      investigateClient(draw('identify client')),
-      advised,
-      (isFirst) => late(isFirst) + (isFirst ? 250 * first.uniform() : 0),
-      draw('client'),
-      BUSY,
-    );
-    const { client } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+    const { client } = answerFor(advised, 13, firstLater(3, 0, 250));
     expect(client).toEqual({ kind: 'obedient', max_attempts: 6 });
   });
 

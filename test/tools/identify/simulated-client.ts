@@ -1,7 +1,10 @@
 // A client of a known retry policy, in virtual time: it makes calls against scripts.
-import type { RandomStream } from '../../../src/core/math/random.js';
-import type { Played } from '../../../src/tools/identify/client/client-investigation.js';
-import type { RetryPolicy } from '../../../src/tools/identify/client/retry-policy.js';
+import { drawsOf, type RandomStream } from '../../../src/core/math/random.js';
+import { type ClientAnswer, clientAnswer } from '../../../src/tools/identify/client/client-answer.js';
+import {
+  type ClientInvestigation,
+  investigateClient,
+} from '../../../src/tools/identify/client/client-investigation.js';
 import {
   type Call,
   type Reply,
@@ -9,7 +12,6 @@ import {
   type Script,
   type SeenAttempt,
 } from '../../../src/tools/identify/client/script.js';
-import type { TimerLateness } from '../../../src/tools/identify/client/wait-law.js';
 
 export interface TrueClient {
   readonly attempts: number;
@@ -120,22 +122,38 @@ export function loadedMachine(draw: RandomStream): Late {
   return (isFirst) => late(isFirst) + (draw.uniform() < 0.02 ? 1_000 + 4_000 * draw.uniform() : 0);
 }
 
-/** Plays an investigation to its end. */
-export function investigated(
-  investigation: Generator<readonly Script[], RetryPolicy, Played>,
-  client: TrueClient,
-  late: Late,
-  draw: RandomStream,
-  timers: TimerLateness = { averageMs: 2, oftenMs: 6 },
-): { readonly policy: RetryPolicy; readonly calls: readonly Call[]; readonly rounds: number } {
-  const all: Call[] = [];
-  let [start, rounds] = [0, 0];
+/** How late timers are: on an idle machine, and beside much other work. */
+const IDLE = { averageMs: 2, oftenMs: 6 };
+const BUSY = { averageMs: 16, oftenMs: 45 };
+
+/** @param first for the first gaps alone */
+type MakeLate = (draw: RandomStream, first: RandomStream) => Late;
+
+/** What is said of a client. @param lateOf of a machine beside much other work; without it, the machine is idle */
+export function answerFor(client: TrueClient, seed: number, lateOf?: MakeLate): ClientAnswer {
+  const draw = drawsOf(seed);
+  const late = lateOf === undefined ? machine(draw('late')) : lateOf(draw('late'), draw('first'));
+  const draws = draw('client');
+  const play = (scripts: readonly Script[], start: number) =>
+    scripts.flatMap((script, i) => callsOf(client, script, start + i, late, draws));
+  return answerOf(investigateClient(draw('identify client')), play, { timers: lateOf === undefined ? IDLE : BUSY });
+}
+
+/** Plays an investigation to its end. @param rounds after which it is stopped */
+export function answerOf(
+  investigation: ClientInvestigation,
+  play: (scripts: readonly Script[], start: number) => Call[],
+  { timers = IDLE, rounds = Infinity } = {},
+): ClientAnswer {
+  const calls: Call[] = [];
+  let [start, round] = [0, 0];
   let next = investigation.next();
   while (next.done !== true) {
-    const calls = next.value.flatMap((script) => callsOf(client, script, start++, late, draw));
-    all.push(...calls);
-    rounds += 1;
-    next = investigation.next({ calls, leftMs: 180_000, timers });
+    const played = play(next.value, start);
+    start += next.value.length;
+    round += 1;
+    calls.push(...played);
+    next = investigation.next({ calls: played, leftMs: 180_000, timers, isOver: round >= rounds });
   }
-  return { policy: next.value, calls: all, rounds };
+  return clientAnswer('simulated', { policy: next.value, calls, seconds: 0, isMixed: false });
 }

@@ -1,4 +1,5 @@
 // Starting points for the law search: selected gaps, and the estimated range of those before a retry.
+import { getOrInsert } from '../../../core/math/get-or-insert.js';
 import type { RandomStream } from '../../../core/math/random.js';
 import type { Gap, WaitStructure } from './wait-law.js';
 
@@ -17,12 +18,10 @@ export function edgesBy(gaps: readonly Gap[], { skipsFirst }: WaitStructure): (d
   const sortedBy = new Map<number, readonly number[]>();
   return (draw) => {
     const { k } = own[draw.integer(0, own.length - 1)]!;
-    let sorted = sortedBy.get(k);
-    if (sorted === undefined) {
+    const sorted = getOrInsert(sortedBy, k, () => {
       const msOf = own.flatMap((gap) => (gap.k === k ? [gap.ms] : [])).sort((x, y) => x - y);
-      sorted = msOf.slice(0, Math.ceil(0.93 * msOf.length));
-      sortedBy.set(k, sorted);
-    }
+      return msOf.slice(0, Math.ceil(0.93 * msOf.length));
+    });
     const longest = sorted.length - 1;
     const inner = () => Math.min(draw.integer(0, 2), longest);
     return { k, leastMs: Math.max(1, sorted[inner()]!), mostMs: Math.max(1, sorted[longest - inner()]!) };

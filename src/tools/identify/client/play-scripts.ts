@@ -94,8 +94,6 @@ export async function playScripts(investigation: ClientInvestigation, options: P
 }
 
 class Player {
-  readonly #clock: WallClock;
-  readonly #options: PlayOptions;
   readonly #server: ScriptedServer;
   readonly #ticks: { readonly atMs: number; readonly lateMs: number }[] = [];
   #hasCalled = false;
@@ -109,9 +107,10 @@ class Player {
   /** Whether the program uses the path of its URL; otherwise only one start runs at a time. */
   #keepsPath = true;
 
-  constructor(clock: WallClock, options: PlayOptions) {
-    this.#clock = clock;
-    this.#options = options;
+  constructor(
+    readonly clock: WallClock,
+    readonly options: PlayOptions,
+  ) {
     this.#server = new ScriptedServer(clock, (segment, method) => this.#assign(segment, method));
   }
 
@@ -126,11 +125,11 @@ class Player {
 
   get isMixed(): boolean {
     // Without a program, the pause between two calls of one path separates them.
-    return this.#server.isMixed || (this.#server.isReused && this.#options.command !== undefined);
+    return this.#server.isMixed || (this.#server.isReused && this.options.command !== undefined);
   }
 
   async listen(): Promise<string> {
-    this.#url = await this.#server.listen(this.#options.port);
+    this.#url = await this.#server.listen(this.options.port);
     return this.#url;
   }
 
@@ -143,17 +142,17 @@ class Player {
     this.#waiting = [...scripts];
     this.#running = [];
     const done: Start[] = [];
-    const untilMs = this.#clock.monotonicMs() + mostMs;
-    const { signal, command } = this.#options;
+    const untilMs = this.clock.monotonicMs() + mostMs;
+    const { signal, command } = this.options;
     while (this.#waiting.length + this.#running.length > 0 && !signal.aborted) {
-      const nowMs = this.#clock.monotonicMs();
+      const nowMs = this.clock.monotonicMs();
       // The first call of a program started by someone else may take any time.
       if (nowMs > untilMs && (command !== undefined || this.#running.length > 0 || done.length > 0)) break;
       if (command !== undefined) this.#startNext();
-      await this.#clock.sleep(TICK_MS, signal);
+      await this.clock.sleep(TICK_MS, signal);
       if (!this.#hasCalled && this.#server.foreign !== undefined) throw otherProtocol(this.#server.foreign);
       onTick();
-      const atMs = this.#clock.monotonicMs();
+      const atMs = this.clock.monotonicMs();
       this.#ticks.push({ atMs, lateMs: atMs - nowMs - TICK_MS });
       const over = this.#running.filter((start) => this.#isOver(start));
       for (const start of over) {
@@ -172,7 +171,7 @@ class Player {
   /** A stall of the machine may end the observation before the program calls. */
   #startAgain(start: Start): void {
     this.#idle += 1;
-    if (start.failure !== undefined) throw cannotStart(start.failure, this.#options.command![0]!);
+    if (start.failure !== undefined) throw cannotStart(start.failure, this.options.command![0]!);
     if (!this.#hasCalled || this.#idle >= MOST_IDLE) throw noRequest(start);
     this.#waiting.push(start.script);
   }
@@ -202,7 +201,7 @@ class Player {
     const isStarting = this.#running.some(({ calls }) => calls.length === 0);
     const most = this.#keepsPath ? MOST_STARTS : 1;
     if (isStarting || this.#running.length >= most || this.#waiting.length === 0) return;
-    const [file, ...rest] = this.#options.command!;
+    const [file, ...rest] = this.options.command!;
     const number = this.#started++;
     const url = `${this.#url}/weir-${number}`;
     const child = spawn(
@@ -227,14 +226,14 @@ class Player {
   }
 
   #begin(script: Script, number: number, child?: ChildProcess): Start {
-    const startedMs = this.#clock.monotonicMs();
+    const startedMs = this.clock.monotonicMs();
     const start: Start = { script, number, startedMs, child, calls: [], stderr: '', hasEnded: false };
     this.#running.push(start);
     return start;
   }
 
   #assign(segment: string, method: string): OpenCall | undefined {
-    const isStarted = this.#options.command !== undefined;
+    const isStarted = this.options.command !== undefined;
     const start = isStarted ? this.#startAt(segment) : this.#startWaiting();
     if (start === undefined) return undefined;
     this.#hasCalled = true;
@@ -261,14 +260,14 @@ class Player {
   }
 
   #end(start: Start): void {
-    start.untilMs = this.#clock.monotonicMs();
+    start.untilMs = this.clock.monotonicMs();
     end(start);
     for (const call of start.calls) this.#server.forget(call);
   }
 
   #isOver(start: Start): boolean {
     const { calls, hasEnded, startedMs } = start;
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.clock.monotonicMs();
     if (calls.length === 0) return hasEnded || nowMs - startedMs > START_MS;
     if (hasEnded) return calls.every(({ waiting }) => waiting === 0);
     return calls.every((call) => call.waiting === 0 && isQuiet(call, this.#silentMs(call, nowMs)));

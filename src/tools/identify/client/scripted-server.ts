@@ -34,9 +34,7 @@ const firstAttempt: readonly (readonly [string, RegExp])[] = [
 ];
 
 export class ScriptedServer {
-  readonly #clock: WallClock;
   readonly #server: Server;
-  readonly #assign: Assign;
   readonly #open = new Map<string, OpenCall>();
   /** Two attempts of one path overlapped without a header that identifies their calls. */
   isMixed = false;
@@ -45,9 +43,10 @@ export class ScriptedServer {
   /** What a connection began with that is no HTTP/1. */
   foreign: Foreign | undefined;
 
-  constructor(clock: WallClock, assign: Assign) {
-    this.#clock = clock;
-    this.#assign = assign;
+  constructor(
+    readonly clock: WallClock,
+    readonly assign: Assign,
+  ) {
     this.#server = createServer((request, response) => this.#receive(request, response));
     this.#server.on('clientError', ({ rawPacket }: Error & { rawPacket?: Buffer }, socket) => {
       if (rawPacket !== undefined) this.foreign ??= foreignIn(rawPacket);
@@ -79,7 +78,7 @@ export class ScriptedServer {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
-    const arrivedMs = this.#clock.monotonicMs();
+    const arrivedMs = this.clock.monotonicMs();
     const { url = '/', method = 'GET', headers } = request;
     const header = (name: string) => String(headers[name] ?? '');
     const id = callIds.map(header).find((value) => value !== '');
@@ -90,7 +89,7 @@ export class ScriptedServer {
     const last = call?.attempts.at(-1);
     if (call === undefined || (last?.reply.status === 200 && !last.hungUp)) {
       this.isReused ||= call !== undefined && id === undefined;
-      call = this.#assign(url.split(/[/?]/)[1] ?? '', method);
+      call = this.assign(url.split(/[/?]/)[1] ?? '', method);
       if (call === undefined) {
         answer(request, response, { status: 200 });
         return;
@@ -112,7 +111,7 @@ export class ScriptedServer {
       if (isOver) return;
       isOver = true;
       call.waiting -= 1;
-      call.attempts.push({ arrivedMs, endedMs: this.#clock.monotonicMs(), reply, hungUp });
+      call.attempts.push({ arrivedMs, endedMs: this.clock.monotonicMs(), reply, hungUp });
     };
     response.on('close', () => end(true));
     request.resume();
@@ -124,7 +123,7 @@ export class ScriptedServer {
       };
       const heldMs = reply.heldMs ?? 0;
       if (heldMs === 0) send();
-      else this.#clock.agenda.at(this.#clock.now() + heldMs, Rank.client, send);
+      else this.clock.agenda.at(this.clock.now() + heldMs, Rank.client, send);
     });
   }
 }
