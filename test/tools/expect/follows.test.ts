@@ -61,6 +61,7 @@ describe('an assertion on answers', () => {
 
   it.each([
     ['a limit that admits everything', first(1, 2), 'none', 'invalid_definition', /admits everything/],
+    ['a window of no time', first(1, 2), '5 in 0s', 'invalid_input', /comes to 0 ms, and at least 0.001 ms/],
     ['a share of the limit', first(1, 2), '5 in 1s near_limit=0.5', 'invalid_definition', /near_limit has no effect/],
     ['words that are none', first(1, 2), '5 inn 1s', 'invalid_definition', /inn/],
     ['no time', [{ sentMs: Number.NaN, answeredMs: 1, limited: true }], LIMIT_WORDS, 'invalid_input', /\/0\/sentMs/],
