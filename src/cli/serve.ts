@@ -52,7 +52,7 @@ const options = {
     value(
       'addresses and networks',
       (text) => (isNetwork(text) ? text : undefined),
-      'address or network of a proxy whose X-Forwarded-* headers are trusted',
+      'address or network of a proxy whose X-Forwarded-* headers are trusted; repeat for several',
     ),
   ),
   metrics: value(

@@ -38,6 +38,8 @@ const kinds: readonly ((limit: number, window_ms: number) => RuleDefinition)[] =
   (limit, window_ms) => ({ primitive: 'sliding_log', params: { limit, window_ms } }),
 ];
 
+const LEAST_WINDOW_MS = 0.001;
+
 function windowOf({ threshold = 100, within = 60, ...others }: Readonly<Record<string, unknown>>) {
   const [unused] = Object.keys(others);
   if (unused !== undefined)
@@ -45,15 +47,17 @@ function windowOf({ threshold = 100, within = 60, ...others }: Readonly<Record<s
       what: `${unused} ${unused === 'definition' ? 'is not judged' : 'has no effect'}: answers show only what is admitted.`,
       fix: unused === 'definition' ? "Give a limit, as '60 in 60s'." : `Leave ${unused} out.`,
     });
-  return { limit: threshold as number, window_ms: parseTimeMs(within as number | string, CYCLE_MS) };
+  return { limit: threshold as number, window_ms: parseTimeMs(within as number | string, CYCLE_MS, '', LEAST_WINDOW_MS) };
 }
 
 /** What a limiter and this process may read differently, in ms. */
 export const SLACK_MS = 1;
 
-/** Whether these requests may be explained if all were admitted: also where that search was given up. */
+/** Whether these answers may be explained if no request had been limited: also where that search was given up. */
 export function passesUnlimited(requests: readonly SeenRequest[], rules: readonly RuleDefinition[]): boolean {
-  const admitted = requests.map((one) => ({ ...one, decision: 'admitted' as const }));
+  const admitted = requests.map((one) =>
+    one.decision === 'limited' ? { ...one, decision: 'admitted' as const } : one,
+  );
   return isExplained(admitted, rules, { slackMs: SLACK_MS }) !== false;
 }
 
@@ -85,8 +89,8 @@ const LONGEST_MS = 90_000;
 /**
  * Bursts that distinguish a limit from one that admits one more, resets early, counts what it refuses, or never resets.
  *
- *     more than any window admits     a reset?     one more than the next window admits
- *     0                               1/2          5/4 of the time that the limit remembers
+ *     more than any window admits     a reset?      one more than the next window admits
+ *     0                               9/20, 9/10    5/4 of the time that the limit remembers
  *
  * @param spanMs that time; a burst takes one cycle @returns undefined where it takes too many requests
  */
@@ -96,7 +100,7 @@ export function testTraffic(rules: readonly RuleDefinition[], spanMs: number, bu
   if (first > MOST_SENT) return undefined;
   const most = mostOf(rules);
   const bursts: [share: number, n: number][] = [[0, first]];
-  if ((5 / 4) * spanMs <= LONGEST_MS) bursts.push([5 / 4, most + 2], [1 / 2, most + 1]);
+  if ((5 / 4) * spanMs <= LONGEST_MS) bursts.push([5 / 4, most + 2], [9 / 10, most + 1], [9 / 20, most + 1]);
   const counts: number[] = [];
   let left = budget;
   for (const [share, wanted] of bursts) {

@@ -82,7 +82,11 @@ export class ForeignTarget implements Target {
       return { type: 'decided', admitted: !isLimited, status, retryAfterMs, announced };
     }
     if (lostStatuses.has(status))
-      return { type: 'fault', kind: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
+      return {
+        type: 'fault',
+        kind: 'overloaded',
+        words: `Status ${status}, which means limited only where --limited-status, or limited_status of a scenario, names it: ${quoted(body)}.`,
+      };
     return {
       type: 'fault',
       kind: 'unexpected',

@@ -93,8 +93,10 @@ function differs(seen: readonly SeenRequest[], { last, set = seen }: Settled, li
 function notTested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[], limit: string): Judgement {
   const enough = requestsToTest(rules);
   const spanMs = (seen.at(-1)?.sentMs ?? 0) - (seen[0]?.sentMs ?? 0);
+  const unknown = seen.filter(({ decision }) => decision === 'unknown').length;
+  const said = unknown === 0 ? '' : ` ${unknown} of their answers do not say whether they were limited.`;
   const why =
-    `A server without any limit would pass, too: ${seen.length} requests within ${seconds(spanMs)} do not test ${limit}.` +
+    `A server without any limit would pass, too: ${seen.length} requests within ${seconds(spanMs)} do not test ${limit}.${said}` +
     (enough === undefined ? '' : ` Send ${enough} at once.`);
   return { verdict: 'not tested', why, drawing: '', fits: [] };
 }

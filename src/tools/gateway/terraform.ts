@@ -152,7 +152,7 @@ function readWebAcl({ type, name, body }: Resource, found: FoundLimits, { sets, 
     const exempt = allHold(exemptAbove, exemptBefore(rule, rules));
     const isCounted =
       users.length > 0 && users.every((one) => isCountedBy(one.user, one.reference, textAt(rule, 'name')));
-    const where = `${isGroup ? 'rule group' : 'web ACL'} ${name}`;
+    const where = `${isGroup ? 'rule group' : 'web ACL'} ${textAt(body, 'name') ?? name}`;
     if (isGiven(statement)) readRateBased(statement, rule, { where, exempt, sets, isCounted }, found);
   }
 }

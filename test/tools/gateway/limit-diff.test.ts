@@ -56,8 +56,11 @@ describe('differences', () => {
     `kind: Middleware\nmetadata: { name: a }\nspec: { rateLimit: { average: 5 } }\n---\nkind: IngressRoute\nmetadata: { name: web }\nspec:\n  routes:\n${routes.map((one) => `  - { match: "PathPrefix(\`${one}\`)", middlewares: [{ name: a }] }\n`).join('')}`;
   const kong = (...paths: string[]) =>
     `services:\n- name: a\n  routes:\n${paths.map((one) => `  - paths: [${one}]\n    plugins: [{ name: rate-limiting, config: { minute: 5 } }]\n`).join('')}`;
+  const acl = (label: string) =>
+    `resource "aws_wafv2_web_acl" "${label}" {\n  name = "shop"\n  rule {\n    name = "r"\n    statement { rate_based_statement { limit = 100 } }\n  }\n}`;
   // biome-ignore format: one case a line
   it.each([
+    ['a label of Terraform', 'main.tf', acl('a'), acl('b'), []],
     ['a server without a name further down', 'nginx.conf', `${ZONES}server { listen 81; limit_req zone=api; }\nserver { listen 82; }`, `${ZONES}\n# of the port\nserver { listen 81; limit_req zone=api; }\nserver { listen 82; }`, []],
     ['rules in another order', 'a.yaml', rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), rules('requests: 9, unit: Day', 'requests: 3, unit: Hour'), []],
     ['a rule before another', 'a.yaml', rules('requests: 9, unit: Day'), rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), [['added']]],
