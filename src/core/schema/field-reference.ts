@@ -44,7 +44,8 @@ export function fieldPage(root: object, path: string): string {
   const schema = steps.at(-1)!;
   const entries = entriesIn(schema);
   const choices = entries.filter(({ isChoice }) => isChoice);
-  const fields = entries.filter(({ isChoice, schema: { const: value } }) => !isChoice && value === undefined);
+  const tells = ({ name, schema: { const: value } }: Entry) => value !== undefined && schema.required?.includes(name);
+  const fields = entries.filter((entry) => !entry.isChoice && !tells(entry));
   const example = exampleAt(parts, steps);
   return [
     `# ${parts.join('.') || 'Fields of a scenario'}`,
@@ -142,7 +143,7 @@ function furtherWords(path: string, fields: readonly Entry[]): string {
   return `Fields of their own: ${list(names)}. See \`weir help fields ${inner}\`.`;
 }
 
-function valueWords({ enum: values, type, minimum, maximum, minItems, maxItems }: Schema): string {
+function valueWords({ const: only, enum: values = only === undefined ? undefined : [String(only)], type, minimum, maximum, minItems, maxItems }: Schema): string {
   if (values !== undefined)
     return values.length > MOST_NAMES ? `One of ${values.length} names.` : `One of ${list(values)}.`;
   const [least, most, of] = type === 'array' ? [minItems, maxItems, ' entries'] : [minimum, maximum, ''];
