@@ -1,6 +1,6 @@
 // The figures of an outcome: name, label, unit, and which direction is worse.
 import type { ClientFigures, Outcome, Quantiles } from '../harness/outcome/outcome-schema.js';
-import { capital, latency, number, spanWords } from './words.js';
+import { capital, counted, latency, number, spanWords } from './words.js';
 
 export type FigureUnit = 'count' | 'cycles' | 'ms' | 'number';
 
@@ -108,11 +108,11 @@ function isQuantile(name: string): boolean {
   return /\.p\d+$/.test(name);
 }
 
-/** Mean with its 95 % interval; undefined without replications. */
-export function meanText({ name }: Pick<Figure, 'name'>, { replications }: Outcome): string | undefined {
+/** Mean with its unit and its 95 % interval; undefined without replications. */
+export function meanText({ name, unit }: Figure, { replications }: Outcome): string | undefined {
   const found = replications?.figures[name];
   if (found === undefined) return undefined;
-  const mean = number(found.mean);
+  const mean = unit === 'cycles' ? counted(found.mean, 'cycle') : `${number(found.mean)}${unit === 'ms' ? ' ms' : ''}`;
   const words = found.low === found.high ? mean : `${mean} (${number(found.low)} to ${number(found.high)})`;
   return isQuantile(name) ? `${words}, of each run's own` : words;
 }
@@ -123,13 +123,6 @@ export function meanTitle({ n }: { readonly n: number }): string {
 
 export function figureText({ unit }: Pick<Figure, 'unit'>, value: number | undefined, cycleMs: number): string {
   if (value === undefined) return '–';
-  switch (unit) {
-    case 'count':
-    case 'number':
-      return number(value);
-    case 'cycles':
-      return spanWords(value, cycleMs);
-    case 'ms':
-      return latency(value);
-  }
+  if (unit === 'cycles') return spanWords(value, cycleMs);
+  return unit === 'ms' ? latency(value) : number(value);
 }

@@ -66,7 +66,7 @@ it('a report shows an expectation without a name once', () => {
   ]);
 });
 
-it('a report says that chance has no effect where the figures of all runs are equal', () => {
+it('a report of several runs says where chance has no effect, and the unit of each mean', () => {
   const { outcome, ...run } = replicatedRun();
   const textOf = (figures: NonNullable<typeof outcome.replications>['figures']) =>
     reportText(
@@ -77,6 +77,10 @@ it('a report says that chance has no effect where the figures of all runs are eq
   const equal = { mean: 73, low: 73, high: 73, min: 73, max: 73, interval: 't' as const };
   const words = 'The figures of all 20 runs are equal: chance has no effect on them.';
   expect([textOf(figures).includes(words), textOf({ requests: equal }).includes(words)]).toEqual([false, true]);
+  const inCycles = { ...equal, mean: 12.5, high: 80 };
+  expect(textOf({ limiting_cycles: inCycles })).toMatch(
+    /^limiting for +8\.55 s \(11 cycles\) +12\.5 cycles \(73 to 80\)$/m,
+  );
 });
 
 it('a report holds colours only when asked for', () => {

@@ -16,6 +16,7 @@ interface Entry {
   readonly name: string;
   readonly schema: Schema;
   readonly isChoice: boolean;
+  readonly isRequired: boolean;
 }
 
 const MOST_NAMES = 20;
@@ -44,13 +45,15 @@ export function fieldPage(root: object, path: string): string {
   const schema = steps.at(-1)!;
   const entries = entriesIn(schema);
   const choices = entries.filter(({ isChoice }) => isChoice);
-  const fields = entries.filter(({ isChoice, schema: { const: value } }) => !isChoice && value === undefined);
+  const fields = entries.filter(
+    ({ isChoice, isRequired, schema: { const: value } }) => !isChoice && !(isRequired && value !== undefined),
+  );
   const example = exampleAt(parts, steps);
   return [
     `# ${parts.join('.') || 'Fields of a scenario'}`,
     [schema.description, valueWords(schema)].filter(Boolean).join(' '),
-    ...table('choice', choices, schema),
-    ...table('field', fields, schema),
+    ...table('choice', choices),
+    ...table('field', fields),
     furtherWords(parts.join('.'), fields),
     ...(example === undefined ? [] : [`\`\`\`yaml\n${stringify(example).trimEnd()}\n\`\`\``]),
   ]
@@ -89,24 +92,28 @@ function allBelow(root: Schema): { readonly path: string; readonly name: string;
 
 /** What can follow a path: fields of the object, choices by name, and the fields of unnamed choices. */
 function entriesIn(schema: Schema): readonly Entry[] {
-  const { examples = [{}], items, anyOf = [], properties = {}, patternProperties = {} } = schema;
+  const { examples = [{}], items, anyOf = [], properties = {}, required = [], patternProperties = {} } = schema;
   // A value whose first example is a text is usually written as one, such as a file name.
   if (typeof examples[0] !== 'object') return [];
   if (items !== undefined) return entriesIn(items);
   const values = Object.values(patternProperties);
   if (values.length > 0) return values.flatMap(entriesIn);
-  const fields = Object.entries(properties).map(([name, field]) => ({ name, schema: field, isChoice: false }));
+  const fields = Object.entries(properties).map(([name, field]) => {
+    return { name, schema: field, isChoice: false, isRequired: required.includes(name) };
+  });
   const objects = anyOf.filter(({ type }) => type === 'object');
   const inChoices = anyOf.flatMap((one): readonly Entry[] => {
     const constant = objects.length > 1 ? constantOf(one) : undefined;
-    if (constant === undefined) return entriesIn(one);
+    if (constant === undefined) return objects.length > 1 ? entriesIn(one).map(optional) : entriesIn(one);
     const { description } = constant.field;
     const described = description === undefined ? one : { description, ...one };
-    return [{ name: choiceName(constant), schema: described, isChoice: true }];
+    return [{ name: choiceName(constant), schema: described, isChoice: true, isRequired: false }];
   });
   const seen = new Set<string>();
   return [...fields, ...inChoices].filter(({ name }) => !seen.has(name) && seen.add(name));
 }
+
+const optional = (entry: Entry): Entry => ({ ...entry, isRequired: false });
 
 interface Constant {
   readonly name: string;
@@ -126,10 +133,10 @@ function choiceName({ name, field: { const: value, enum: names = [] } }: Constan
   return names.length > MOST_NAMES ? name : String(value ?? names[0]);
 }
 
-function table(head: string, entries: readonly Entry[], { required = [] }: Schema): string[] {
+function table(head: string, entries: readonly Entry[]): string[] {
   if (entries.length === 0) return [];
-  const rows = entries.map(({ name, schema }) => {
-    const about = [required.includes(name) ? 'Required.' : '', schema.description ?? '', valueWords(schema)];
+  const rows = entries.map(({ name, schema, isRequired }) => {
+    const about = [isRequired ? 'Required.' : '', schema.description ?? '', valueWords(schema)];
     return `| \`${name}\` | ${about.filter(Boolean).join(' ').replaceAll('|', '\\|')} |`;
   });
   return [`| ${head} | |\n| --- | --- |\n${rows.join('\n')}`];
@@ -142,7 +149,8 @@ function furtherWords(path: string, fields: readonly Entry[]): string {
   return `Fields of their own: ${list(names)}. See \`weir help fields ${inner}\`.`;
 }
 
-function valueWords({ enum: values, type, minimum, maximum, minItems, maxItems }: Schema): string {
+function valueWords({ const: only, enum: values, type, minimum, maximum, minItems, maxItems }: Schema): string {
+  if (only !== undefined) return `One of ${list([String(only)])}.`;
   if (values !== undefined)
     return values.length > MOST_NAMES ? `One of ${values.length} names.` : `One of ${list(values)}.`;
   const [least, most, of] = type === 'array' ? [minItems, maxItems, ' entries'] : [minimum, maximum, ''];

@@ -65,6 +65,10 @@ it('a page shows the fields of a choice, with what each takes', () => {
   expect(page).toContain('| `burst_rate` | Required. The rate during a burst.');
   expect(page).toContain('Default: exact. One of `exact`, `poisson`. |');
   expect(exampleIn(page)).toEqual({ arrivals: [{ model: 'burst', burst_rate: '50/s' }] });
+  expect(page).not.toContain('`model`');
+  expect(fieldPage(Scenario, 'phases')).toContain('| `to` | Required. When it is over');
+  expect(fieldPage(Scenario, 'expect')).toContain('| `that` | Required. ');
+  expect(fieldPage(Scenario, 'clients.retrying.backoff')).toMatch(/^\| `jitter` .* One of `exponential`\. \|$/m);
 });
 
 it('a page shows one field with the object around it', () => {
