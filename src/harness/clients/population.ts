@@ -9,7 +9,7 @@
 
 import type { ActorSystem } from '../../core/limiter/actor-system.js';
 import type { Draws } from '../../core/math/random.js';
-import { AliasTable } from '../../core/math/random-law.js';
+import { weightedDraw } from '../../core/math/random-law.js';
 import { assert } from '../../core/schema/failure.js';
 import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
@@ -18,7 +18,6 @@ import { Client, type ClientWorld, type Instance, type Transport } from './clien
 import { clientLogic } from './client-chart.js';
 import type { ClientPlan } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
-import { refuseField } from './retry-plan.js';
 
 interface PopulationOptions {
   readonly clock: Clock;
@@ -41,7 +40,7 @@ const rateRestored: ClientEvent = { type: 'rate_restored' };
 
 export type Population = ReturnType<typeof populationOf>;
 
-/** @throws Failure `invalid_input` for fewer devices than contracts */
+/** At least as many devices of a kind as contracts, where it takes arrivals: `checkParts` makes sure of it. */
 export function populationOf(options: PopulationOptions) {
   const { clock, drawCost, plans, draws } = options;
   let jobs = 0;
@@ -50,10 +49,10 @@ export function populationOf(options: PopulationOptions) {
     const job = { number: jobs, contract, bornMs: clock.now() };
     return drawCost === undefined ? job : { ...job, cost: drawCost() };
   };
-  const kinds = plans.map((plan, index) => kindOf(plan, index, options, newJob));
+  const kinds = plans.map((plan) => kindOf(plan, options, newJob));
   /** Kinds that take arrivals, in the order of `shares`. */
   const takers = kinds.filter(({ plan }) => plan.share > 0);
-  const shares = takers.length > 1 ? new AliasTable(takers.map(({ plan }) => plan.share)) : undefined;
+  const shares = takers.length > 1 ? weightedDraw(takers.map(({ plan }) => plan.share)) : undefined;
   const dealing = draws('clients/kind');
   const tallyOfAll = (): ClientTally => {
     const { fromMs = clock.now(), untilMs } = kinds[0]?.tally ?? {};
@@ -68,7 +67,7 @@ export function populationOf(options: PopulationOptions) {
     },
     arrive(contract: number): void {
       assert(takers.length > 0, 'a request came, and no kind of client takes any');
-      const kind = takers[shares === undefined ? 0 : shares.draw(dealing)]!;
+      const kind = takers[shares === undefined ? 0 : shares(dealing)]!;
       kind.take(newJob(contract));
     },
     /**
@@ -102,14 +101,10 @@ export function populationOf(options: PopulationOptions) {
 
 function kindOf(
   plan: ClientPlan,
-  index: number,
   { clock, transport, draws, contracts, fromMs, untilMs, actors, watch }: PopulationOptions,
   makeJob: (contract: number) => Job,
 ) {
-  const { name, count, share, shared, behaviour, chart } = plan;
-  if (count !== undefined && share > 0 && count < contracts) {
-    refuseField(`/${index}/count`, `is ${count}, and there are ${contracts} contracts: each needs a device of its own`);
-  }
+  const { name, count, shared, behaviour, chart } = plan;
   const clients: Client[] = [];
   const tally = new ClientTally(fromMs ?? clock.now(), watch, untilMs);
   const picks = draws(`clients/${name}/device`);

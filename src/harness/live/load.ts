@@ -23,7 +23,7 @@ import type { Generators, LoadsElsewhere } from './elsewhere.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
 import { liveClients } from './live-clients.js';
 import { type LiveRun, type LiveRunOptions, runLive } from './live-run.js';
-import { PacedSender, upTo } from './paced-sender.js';
+import { pacedSender, upTo } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
@@ -141,7 +141,7 @@ async function sent(
       if (generators !== undefined) return generators.sending(stage);
       if (closed !== undefined) return closed(stage);
       if (live.clients.length > 0) return liveClients(live, traffic, stage);
-      return new PacedSender(upTo(requests, scheduleOf(traffic, live)), stage, byInstants);
+      return pacedSender(upTo(requests, scheduleOf(traffic, live)), stage, byInstants);
     };
     const { control } = live;
     const notes = [

@@ -59,27 +59,22 @@ export function compareLogs(
   });
 }
 
-class Subject extends KeyEffects {
-  readonly #state: unknown;
-  readonly #rule: Rule;
+/** What a rule has counted for a key, and done to it. */
+interface Subject {
+  readonly state: unknown;
+  readonly effects: KeyEffects;
+}
 
-  constructor(rule: Rule, state: unknown) {
-    super();
-    this.#rule = rule;
-    this.#state = state;
+function decide(rule: Rule, { state, effects }: Subject, ms: number, n: number): number {
+  let admitted = 0;
+  for (let k = 0; k < n; k += 1) {
+    const delay = rule.admit(state, ms, 1, 0);
+    if (delay === LIMITED) continue;
+    admitted += 1;
+    effects.started(ms + delay);
   }
-
-  decide(ms: number, n: number): number {
-    let admitted = 0;
-    for (let k = 0; k < n; k += 1) {
-      const delay = this.#rule.admit(this.#state, ms, 1, 0);
-      if (delay === LIMITED) continue;
-      admitted += 1;
-      this.started(ms + delay);
-    }
-    this.decided(ms, n, admitted, () => this.#rule.nextAdmission(this.#state, ms, 1));
-    return admitted;
-  }
+  effects.decided(ms, n, admitted, () => rule.nextAdmission(state, ms, 1));
+  return admitted;
 }
 
 export function sideBySide(candidates: readonly Candidate[]) {
@@ -92,8 +87,10 @@ export function sideBySide(candidates: readonly Candidate[]) {
   return {
     /** Times ascend. @param readMs the time in the log, for rules that count by cycles. Default: `ms` */
     add(key: number, n: number, ms: number, readMs = ms): void {
-      subjects[key] ??= rules.map((rule) => new Subject(rule, rule.fresh(readMs)));
-      const admitted = subjects[key].map((subject, index) => subject.decide(countsCycles[index]! ? readMs : ms, n));
+      subjects[key] ??= rules.map((rule) => ({ state: rule.fresh(readMs), effects: new KeyEffects() }));
+      const admitted = subjects[key].map((subject, index) =>
+        decide(rules[index]!, subject, countsCycles[index]! ? readMs : ms, n),
+      );
       admitted.forEach((ofRule, index) => void timelines[index]!.add(ms, n, ofRule));
       const [before = 0, after = before] = admitted;
       if (before === after) return;
@@ -108,7 +105,7 @@ export function sideBySide(candidates: readonly Candidate[]) {
         rules: candidates.map((candidate, index) =>
           comparedRule(
             candidate,
-            subjects.map((each) => each[index]!),
+            subjects.map((each) => each[index]!.effects),
           ),
         ),
         timeline: RefusalTimeline.together(timelines),
@@ -119,7 +116,7 @@ export function sideBySide(candidates: readonly Candidate[]) {
         .sort(([a, x], [b, y]) => y.refused - x.refused || y.admitted - x.admitted || a - b)
         .map(([key, { refused, admitted }]) => ({
           key: names[key]!,
-          requests: subjects[key]![0]!.requests,
+          requests: subjects[key]![0]!.effects.requests,
           newly_refused: refused,
           newly_admitted: admitted,
         }));
