@@ -154,14 +154,14 @@ function bursting(like: string): object {
 }
 
 async function run(scenario: object) {
-  const [{ parseScenario }, { JourneyRecorder }, { simulate }, { startOf }] = await Promise.all([
+  const [{ parseScenario }, { journeyRecorder }, { simulate }, { startOf }] = await Promise.all([
     import('../harness/scenario/load-scenario.js'),
     import('../harness/simulate/journeys.js'),
     import('../harness/simulate/simulate.js'),
     import('../core/time/cycle.js'),
   ]);
   const loaded = parseScenario(JSON.stringify(scenario), 'client.yaml');
-  const journeys = new JourneyRecorder();
+  const journeys = journeyRecorder();
   const { outcome } = await simulate(loaded, { journeys });
   const [{ attempts, succeeded, given_up, retry_amplification }] = outcome.clients as [
     NonNullable<typeof outcome.clients>[number],

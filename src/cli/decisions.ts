@@ -3,7 +3,7 @@
 //   {"t_ms": 1699999200000, "n": 1, "key": "a", "hold_ms": 0}
 //     -> {"admitted": true, "delay_ms": 0, "retry_after_ms": 0, "remaining": 9, "state": "allowing"}
 import { once } from 'node:events';
-import { Deciders } from '../core/limiter/products/deciders.js';
+import { decidersOf } from '../core/limiter/products/deciders.js';
 import type { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { LineCutter } from '../harness/traffic/log/lines.js';
 import { say } from '../report/command/say.js';
@@ -11,7 +11,7 @@ import { say } from '../report/command/say.js';
 const MOST_HELD = 1 << 16;
 
 export async function decideStandardInput(rule: RuleDefinition): Promise<void> {
-  const deciders = new Deciders(rule);
+  const decide = decidersOf(rule);
   let answers = '';
   const answer = (one: object) => {
     answers += `${JSON.stringify(one)}\n`;
@@ -23,7 +23,7 @@ export async function decideStandardInput(rule: RuleDefinition): Promise<void> {
   const cutter = new LineCutter(
     {
       line(bytes, from, to, number) {
-        const decided = deciders.decideLine(bytes.toString('utf8', from, to));
+        const decided = decide(bytes.toString('utf8', from, to));
         if ('code' in decided) wrong(number, decided.code, decided.what);
         else answer(decided);
       },

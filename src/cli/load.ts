@@ -10,7 +10,7 @@ import { stopSignal } from '../report/command/interrupt.js';
 import { type GivenLimiter, LIMIT_WORDS, limiterGiven, limiterNotesOf } from '../report/command/limit.js';
 import { header, liveOptions, liveOptionsOf, requestHeaders } from '../report/command/live-options.js';
 import { jsonOf, limitedStatus, out, scenarios, seed, top } from '../report/command/options.js';
-import { CycleLines } from '../report/command/progress.js';
+import { cycleLines } from '../report/command/progress.js';
 import { say, warn } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
 
@@ -222,7 +222,6 @@ async function loadOne(
     import('../harness/live/answer-tally.js'),
   ]);
   const seed = given.seed ?? scenario.seed;
-  const lines = new CycleLines(scenario.name);
   const { workers, top } = given;
   const rows = load$(scenario, {
     ...live,
@@ -236,7 +235,7 @@ async function loadOne(
     answers: isOfUrl && workers === undefined ? new AnswerTally() : undefined,
     ...(isOfUrl && given.rate === 'max' && loopOf(given)),
   });
-  const { observed, predicted, series } = await followRows(rows, lines.show, toResult());
+  const { observed, predicted, series } = await followRows(rows, cycleLines(scenario.name), toResult());
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined || !isPredicted ? {} : { predicted: timeline }), series };
 }

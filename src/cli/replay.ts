@@ -53,7 +53,7 @@ import {
   refuseCosts,
 } from '../report/command/log-reading.js';
 import { cycleMsOf, jsonOf, out, readShare, top, windowsIn } from '../report/command/options.js';
-import { CycleLines, Progress } from '../report/command/progress.js';
+import { cycleLines, Progress } from '../report/command/progress.js';
 import { say } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
 import { checkRefused, refuseBesideGateway } from './replay-refusals.js';
@@ -340,11 +340,14 @@ async function runLive(given: Given, common: Planned): Promise<ReadAndRun> {
     import('../harness/live/live-replay.js'),
     import('../harness/live/load.js'),
   ]);
-  const lines = new CycleLines(common.name);
   const { log: paths, live: url, speed } = given;
   const live = liveOptionsOf(url ? { url: [url] } : {});
   const rows = liveReplay$(paths, { ...live, ...common, speed });
-  const { observed, predicted, series, readings } = await followRows(rows, lines.show, toResult<LiveReplay>());
+  const { observed, predicted, series, readings } = await followRows(
+    rows,
+    cycleLines(common.name),
+    toResult<LiveReplay>(),
+  );
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
 }

@@ -4,16 +4,16 @@ import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { InspectionEvent } from 'xstate';
 import { unwritableFailure } from '../core/schema/unwritable.js';
 import type { Clock } from '../core/time/clock.js';
-import { StatelyTrace } from '../harness/simulate/stately-trace.js';
-import { MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../harness/simulate/trace.js';
+import { statelyTrace } from '../harness/simulate/stately-trace.js';
+import { MOST_DRAWN, sequenceDiagram, type TracedMessage, traceInto } from '../harness/simulate/trace.js';
 
 const CHUNK = 64 * 1024;
 
 export class TraceFile {
   readonly files: readonly [trace: string, diagram: string, stately: string];
   readonly #path: string;
-  readonly #trace = new Trace((message) => this.#take(message));
-  readonly #stately = new StatelyTrace((line) => this.#statelyLines.add(line));
+  readonly #trace = traceInto((message) => this.#take(message));
+  readonly #stately = statelyTrace((line) => this.#statelyLines.add(line));
   readonly #lines: Lines;
   readonly #statelyLines: Lines;
   readonly #first: TracedMessage[] = [];
@@ -31,7 +31,7 @@ export class TraceFile {
   readonly inspect = (event: InspectionEvent, clock: Clock): void => {
     this.#guarded(() => {
       this.#trace.inspect(event, clock);
-      this.#stately.inspect(event, clock);
+      this.#stately(event, clock);
     });
   };
 

@@ -12,7 +12,7 @@
 // accepts one connection a turn (libuv since 1.45), so clients that return at once wait in the system's queue, at no cost.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Failure } from '../core/schema/failure.js';
-import { LoopTurn } from '../core/time/loop-turn.js';
+import { type LoopTurn, loopTurn } from '../core/time/loop-turn.js';
 import type { WallClock } from '../core/time/wall.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
@@ -36,7 +36,7 @@ export class Overload {
   #refusedBeforeMs = 0;
 
   constructor(clock: Pick<WallClock, 'monotonicMs'>, counts: Counts, limits: Limits['overload']) {
-    this.turn = new LoopTurn(() => clock.monotonicMs());
+    this.turn = loopTurn(() => clock.monotonicMs());
     this.#clock = clock;
     this.#counts = counts;
     this.#limits = limits;

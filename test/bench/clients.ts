@@ -8,7 +8,7 @@ import { Rank } from '../../src/core/time/rank.js';
 import { VirtualClock } from '../../src/core/time/virtual.js';
 import type { SentAttempt } from '../../src/harness/clients/client.js';
 import { planClients } from '../../src/harness/clients/client-plan.js';
-import { Population } from '../../src/harness/clients/population.js';
+import { populationOf } from '../../src/harness/clients/population.js';
 import { ModelledTransport } from '../../src/harness/simulate/modelled-transport.js';
 import { Service } from '../../src/harness/simulate/service.js';
 import { Host } from '../../src/node/host/host.js';
@@ -71,7 +71,7 @@ function simulate(jobs: number, seed: number): number {
     ],
     CYCLE_MS,
   );
-  const population = new Population({ clock, transport, plans, draws: drawsOf(seed), contracts: 1 });
+  const population = populationOf({ clock, transport, plans, draws: drawsOf(seed), contracts: 1 });
   const gaps = new RandomStream(seed, 'arrivals');
   let arrived = 0;
   const arrive = (due: number) => {

@@ -6,7 +6,7 @@ import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
 import { connectTo } from '../../src/harness/live/connection.js';
 import { runLive } from '../../src/harness/live/live-run.js';
-import { PacedSender } from '../../src/harness/live/paced-sender.js';
+import { pacedSender } from '../../src/harness/live/paced-sender.js';
 import { warmUpSender } from '../../src/harness/live/warm-up.js';
 import { oneByOne } from '../../src/harness/traffic/requests.js';
 import { atMost, type BenchRow, beside } from './measure.js';
@@ -31,7 +31,7 @@ export async function benchSender(): Promise<BenchRow[]> {
         cycles,
         drain: 1,
         target: { method: 'GET', path: '/' },
-        sending: (stage) => new PacedSender(scheduleOf(cycles), stage),
+        sending: (stage) => pacedSender(scheduleOf(cycles), stage),
       });
     // The server is as cold as the sender was; it is not what is measured.
     await run(2);

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { LoopTurn } from '../../src/core/time/loop-turn.js';
+import { loopTurn } from '../../src/core/time/loop-turn.js';
 import { Counts } from '../../src/node/metrics.js';
 import { Overload } from '../../src/node/overload.js';
 import { Pipelines } from '../../src/node/pipelines.js';
@@ -103,7 +103,11 @@ it('overload counts how long requests take, and not how long the machine stands 
 
 it('a connection gets a few requests in a turn of the loop, in order, and is refused if it has too many', async () => {
   const log: string[] = [];
-  const pipelines = new Pipelines(new LoopTurn(() => 0), 20, ({ url }) => log.push(`refused ${url}`));
+  const pipelines = new Pipelines(
+    loopTurn(() => 0),
+    20,
+    ({ url }) => log.push(`refused ${url}`),
+  );
   const listener = pipelines.before(({ url }) => log.push(url!));
   const [a, b] = ['a', 'b'].map((name) => {
     const socket = { destroyed: false };

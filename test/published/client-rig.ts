@@ -8,7 +8,7 @@ import type { ServiceAnswer } from '../../src/harness/clients/behaviour.js';
 import type { SentAttempt, Transport } from '../../src/harness/clients/client.js';
 import { type CustomClientSpec, planClients } from '../../src/harness/clients/client-plan.js';
 import type { ClientSpec } from '../../src/harness/clients/client-schema.js';
-import { Population } from '../../src/harness/clients/population.js';
+import { populationOf } from '../../src/harness/clients/population.js';
 import type { ServicePlan } from '../../src/harness/scenario/service-plan.js';
 import { ModelledTransport } from '../../src/harness/simulate/modelled-transport.js';
 import { Service, type ServiceWatch } from '../../src/harness/simulate/service.js';
@@ -55,7 +55,7 @@ export function clientRig(options: RigOptions) {
   const transport = network === undefined ? modelled : delayed;
   const plans = planClients([spec], CYCLE_MS);
   const draws = drawsOf(`${seed}/${purpose}`);
-  const population = new Population({ clock, transport, plans, draws, contracts: 1, fromMs });
+  const population = populationOf({ clock, transport, plans, draws, contracts: 1, fromMs });
   return {
     clock,
     service,

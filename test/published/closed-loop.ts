@@ -11,7 +11,7 @@ import { VirtualClock } from '../../src/core/time/virtual.js';
 import type { SentAttempt } from '../../src/harness/clients/client.js';
 import { behaviourOf } from '../../src/harness/clients/client-chart.js';
 import { closed } from '../../src/harness/clients/closed.js';
-import { Population } from '../../src/harness/clients/population.js';
+import { populationOf } from '../../src/harness/clients/population.js';
 import { ModelledTransport } from '../../src/harness/simulate/modelled-transport.js';
 import { Service } from '../../src/harness/simulate/service.js';
 import { servicePlan } from '../harness/simulate/service-plan.js';
@@ -59,7 +59,7 @@ export const closedLoop: PublishedCheck = {
     const transport = new ModelledTransport({ clock, service });
     const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };
     const plans = [{ ...plan, behaviour: behaviourOf(closed({ think })) }];
-    const population = new Population({
+    const population = populationOf({
       clock,
       transport,
       plans,

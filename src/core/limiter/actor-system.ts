@@ -22,52 +22,48 @@ export type Party = string | number;
 /** Parties that send and receive nothing themselves: arrivals, agenda, network, service. */
 const bystander = createMachine({});
 
-export class ActorSystem {
-  readonly #root: AnyActorRef;
-  readonly #actors = new Map<string, AnyActorRef>();
-  readonly #contracts: AnyActorRef[] = [];
-  #sender: AnyActorRef | undefined;
+export type ActorSystem = ReturnType<typeof actorSystem>;
 
-  constructor(inspect: Inspect) {
-    const hear = typeof inspect === 'function' ? inspect : (event: InspectionEvent) => inspect.next?.(event);
-    // XState knows no sender of an event that comes from outside of an actor.
-    const root = createActor(bystander, {
-      id: 'run',
-      inspect: (event) => hear(isFromOutside(event) ? { ...event, sourceRef: this.#sender } : event),
-    });
-    // The sender gets the error of a child. It is not thrown again in a later tick.
-    root.subscribe({ error: () => undefined });
-    this.#root = root.start();
-    this.#actors.set('run', this.#root);
-  }
-
-  add<Logic extends AnyActorLogic>(name: string, logic: Logic, snapshot?: Snapshot<unknown>): Actor<Logic> {
-    const options = { id: name, parent: this.#root, ...(snapshot === undefined ? {} : { snapshot }) };
+export function actorSystem(inspect: Inspect) {
+  const contracts: AnyActorRef[] = [];
+  let sender: AnyActorRef | undefined;
+  const hear = typeof inspect === 'function' ? inspect : (event: InspectionEvent) => inspect.next?.(event);
+  // XState knows no sender of an event that comes from outside of an actor.
+  const root = createActor(bystander, {
+    id: 'run',
+    inspect: (event) => hear(isFromOutside(event) ? { ...event, sourceRef: sender } : event),
+  });
+  // The sender gets the error of a child. It is not thrown again in a later tick.
+  root.subscribe({ error: () => undefined });
+  root.start();
+  const actors = new Map<string, AnyActorRef>([['run', root]]);
+  const add = <Logic extends AnyActorLogic>(name: string, logic: Logic, snapshot?: Snapshot<unknown>) => {
+    const options = { id: name, parent: root, ...(snapshot === undefined ? {} : { snapshot }) };
     const actor = createActor<AnyActorLogic>(logic, options) as Actor<Logic>;
-    this.#actors.set(name, actor);
+    actors.set(name, actor);
     return actor;
-  }
-
-  addContract<Logic extends AnyActorLogic>(name: string, machine: Logic, snapshot: Snapshot<unknown>): Actor<Logic> {
-    const actor = this.add(name, machine, snapshot);
-    this.#contracts.push(actor);
-    return actor;
-  }
-
-  send<Message extends EventObject>(from: Party, to: Party | AnyActorRef, message: Message): void {
-    const before = this.#sender;
-    this.#sender = this.#of(from);
-    try {
-      (typeof to === 'object' ? to : this.#of(to)).send(message);
-    } finally {
-      this.#sender = before;
-    }
-  }
-
-  #of(party: Party): AnyActorRef {
-    if (typeof party === 'number') return this.#contracts[party] ?? this.#of(`contract ${party}`);
-    return this.#actors.get(party) ?? this.add(party, bystander).start();
-  }
+  };
+  const of = (party: Party): AnyActorRef => {
+    if (typeof party === 'number') return contracts[party] ?? of(`contract ${party}`);
+    return actors.get(party) ?? add(party, bystander).start();
+  };
+  return {
+    add,
+    addContract<Logic extends AnyActorLogic>(name: string, machine: Logic, snapshot: Snapshot<unknown>): Actor<Logic> {
+      const actor = add(name, machine, snapshot);
+      contracts.push(actor);
+      return actor;
+    },
+    send<Message extends EventObject>(from: Party, to: Party | AnyActorRef, message: Message): void {
+      const before = sender;
+      sender = of(from);
+      try {
+        (typeof to === 'object' ? to : of(to)).send(message);
+      } finally {
+        sender = before;
+      }
+    },
+  };
 }
 
 function isFromOutside(event: InspectionEvent): event is InspectedEventEvent {

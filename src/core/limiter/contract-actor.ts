@@ -9,7 +9,7 @@
 
 import { type Actor, createActor, type SnapshotFrom } from 'xstate';
 import { getOrInsert } from '../math/get-or-insert.js';
-import { ActorSystem, type Inspect } from './actor-system.js';
+import { type ActorSystem, actorSystem, type Inspect } from './actor-system.js';
 import { type ContractMachine, machineOfPlan } from './contract-machine.js';
 import type { ContractEmitted, ContractEvent, Fire, Held } from './guards.js';
 import type { CompiledTransition, Plan } from './plan.js';
@@ -93,58 +93,52 @@ export class ContractActor {
 const logics = new WeakMap<Plan, ContractLogic>();
 
 function logicOf(plan: Plan): ContractLogic {
-  return getOrInsert(logics, plan, () => new ContractLogic(plan));
+  return getOrInsert(logics, plan, () => contractLogic(plan));
 }
 
+type ContractLogic = ReturnType<typeof contractLogic>;
+
 /** The machine of a plan, as the logic of actors: what it would do with an event is worked out once, and taken by the actor as it is. */
-class ContractLogic {
-  readonly machine: ContractMachine;
-  readonly #moves: ContractMachine;
-  readonly #plan: Plan;
-  readonly #resting = new Map<string, ContractSnapshot>();
-  #last: { readonly snapshot?: ContractSnapshot; readonly event?: ContractEvent; readonly step?: Step | undefined } =
+function contractLogic(plan: Plan) {
+  const resting = new Map<string, ContractSnapshot>();
+  let last: { readonly snapshot?: ContractSnapshot; readonly event?: ContractEvent; readonly step?: Step | undefined } =
     {};
-
-  constructor(plan: Plan) {
-    const machine = machineOfPlan(plan);
-    const context = { heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
-    for (const { name } of plan.states) this.#resting.set(name, machine.resolveState({ value: name, context }));
-    this.#plan = plan;
-    this.#moves = machine;
-    const transition: ContractMachine['transition'] = (snapshot, event, { emit }) => {
-      const step = this.step(snapshot, event);
-      if (step === undefined) return snapshot;
-      for (const one of step.emitted) emit(one);
-      return step.snapshot;
-    };
-    const restoreSnapshot = (snapshot: unknown) => snapshot;
-    this.machine = Object.assign(Object.create(machine), { transition, restoreSnapshot });
-  }
-
-  snapshotOf({ state, heldUntilCycle, refusals }: ContractRecord): ContractSnapshot {
-    return { ...this.#resting.get(this.#plan.states[state]!.name)!, context: { heldUntilCycle, refusals } };
-  }
-
-  /** Undefined if nothing moves. */
-  step(snapshot: ContractSnapshot, event: ContractEvent): Step | undefined {
-    // An actor takes the event that it was asked about.
-    if (this.#last.snapshot !== snapshot || this.#last.event !== event)
-      this.#last = { snapshot, event, step: this.#stepOn(snapshot, event) };
-    return this.#last.step;
-  }
-
-  #stepOn(snapshot: ContractSnapshot, event: ContractEvent): Step | undefined {
-    const [taken] = this.#moves.getTransitionData(snapshot, event);
+  const moves = machineOfPlan(plan);
+  const context = { heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
+  for (const { name } of plan.states) resting.set(name, moves.resolveState({ value: name, context }));
+  const transition: ContractMachine['transition'] = (snapshot, event, { emit }) => {
+    const taken = step(snapshot, event);
+    if (taken === undefined) return snapshot;
+    for (const one of taken.emitted) emit(one);
+    return taken.snapshot;
+  };
+  const restoreSnapshot = (snapshot: unknown) => snapshot;
+  const machine: ContractMachine = Object.assign(Object.create(moves), { transition, restoreSnapshot });
+  const stepOn = (snapshot: ContractSnapshot, event: ContractEvent): Step | undefined => {
+    const [taken] = moves.getTransitionData(snapshot, event);
     if (taken === undefined || taken.actions.length === 0) return undefined;
     let transition: CompiledTransition | undefined;
     const emitted: ContractEmitted[] = [];
     const actionExecutor = ({ type, params }: Done) => {
-      if (type === 'fire') transition = this.#plan.transitions[params.transition];
+      if (type === 'fire') transition = plan.transitions[params.transition];
       else if (type === 'xstate.emit') emitted.push(params.event);
     };
     const scope = { self: nobody, system: nobody, defer: nothing, actionExecutor };
-    return { snapshot: this.#moves.transition(snapshot, event, scope as never), transition, emitted };
-  }
+    return { snapshot: moves.transition(snapshot, event, scope as never), transition, emitted };
+  };
+  /** Undefined if nothing moves. */
+  const step = (snapshot: ContractSnapshot, event: ContractEvent): Step | undefined => {
+    // An actor takes the event that it was asked about.
+    if (last.snapshot !== snapshot || last.event !== event) last = { snapshot, event, step: stepOn(snapshot, event) };
+    return last.step;
+  };
+  return {
+    machine,
+    step,
+    snapshotOf({ state, heldUntilCycle, refusals }: ContractRecord): ContractSnapshot {
+      return { ...resting.get(plan.states[state]!.name)!, context: { heldUntilCycle, refusals } };
+    },
+  };
 }
 
 /** An action as XState carries it out. */
@@ -166,7 +160,7 @@ export class ContractActors {
   #started = 0;
 
   constructor(inspect?: Inspect) {
-    this.system = inspect && new ActorSystem(inspect);
+    this.system = inspect && actorSystem(inspect);
   }
 
   keep(actor: ContractActor): void {

@@ -56,7 +56,7 @@ export function configOf(definition: ContractDefinition): {
   readonly faults: readonly Fault[];
 } {
   const { states, transitions, ...rest } = definition;
-  const conditions = new Conditions(definition);
+  const conditions = conditionsOf(definition);
   const edges: { readonly from: string; readonly onCounts: OnCounts | undefined; readonly onMove: OnMove }[] = [];
   for (const [index, transition] of transitions.entries()) {
     const { from, to: target, trigger, fires_when: further = null } = transition;
@@ -132,52 +132,47 @@ function actionsOf(
 const COUNT: Vocabulary = { names: ['count'] };
 const REFUSED: Vocabulary = { names: ['refused'] };
 
-class Conditions {
-  readonly faults: Fault[] = [];
-  readonly #aggregates: string[] = [];
-  readonly #looksAt: Vocabulary;
-  readonly #withInput: Vocabulary;
-
-  constructor({ rule, transitions }: ContractDefinition) {
-    this.#looksAt = rule === undefined ? COUNT : REFUSED;
-    const counts = transitions.some(({ trigger }) => isOnAggregate(trigger));
-    this.#withInput = { names: counts ? this.#looksAt.names : [], prefixes: [INPUT] };
-  }
-
-  countIn(index: number, { trigger, fires_when: further }: TransitionDefinition): CountIn | undefined {
-    const counts = (field: string, text: string) =>
-      this.#read(`/transitions/${index}/${field}`, () => parseCondition(text, this.#looksAt).counts());
-    if (!isOnAggregate(trigger)) {
-      const path = `/transitions/${index}/fires_when`;
-      if (further != null) this.#read(path, () => parseCondition(further, this.#withInput));
-      return undefined;
-    }
-    // A trigger fires without inputs, so the further condition may only use what the trigger tests.
-    const also = further == null ? undefined : counts('fires_when', further);
-    const fires = counts('trigger/condition', trigger.condition) ?? ALL;
-    const { event } = trigger;
-    return {
-      ...(trigger.aggregate === 'count' ? { event, within: trigger.within } : { event, refused: true }),
-      aggregate: this.#place(trigger),
-      ranges: rangesOf(also === undefined ? fires : intersection(fires, also)),
-    };
-  }
-
-  #read<T>(path: string, parse: () => T): T | undefined {
+function conditionsOf({ rule, transitions }: ContractDefinition) {
+  const faults: Fault[] = [];
+  const aggregates: string[] = [];
+  const looksAt = rule === undefined ? COUNT : REFUSED;
+  const isTriggered = transitions.some(({ trigger }) => isOnAggregate(trigger));
+  const withInput: Vocabulary = { names: isTriggered ? looksAt.names : [], prefixes: [INPUT] };
+  const read = <T>(path: string, parse: () => T): T | undefined => {
     try {
       return parse();
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      this.faults.push({ path, message: `cannot be read: ${error.message}` });
+      faults.push({ path, message: `cannot be read: ${error.message}` });
       return undefined;
     }
-  }
-
-  #place(trigger: OnAggregate): number {
+  };
+  const place = (trigger: OnAggregate): number => {
     const aggregate = trigger.aggregate === 'count' ? `${trigger.event} ${trigger.within}` : trigger.event;
-    const found = this.#aggregates.indexOf(aggregate);
-    return found >= 0 ? found : this.#aggregates.push(aggregate) - 1;
-  }
+    const found = aggregates.indexOf(aggregate);
+    return found >= 0 ? found : aggregates.push(aggregate) - 1;
+  };
+  return {
+    faults,
+    countIn(index: number, { trigger, fires_when: further }: TransitionDefinition): CountIn | undefined {
+      const counts = (field: string, text: string) =>
+        read(`/transitions/${index}/${field}`, () => parseCondition(text, looksAt).counts());
+      if (!isOnAggregate(trigger)) {
+        const path = `/transitions/${index}/fires_when`;
+        if (further != null) read(path, () => parseCondition(further, withInput));
+        return undefined;
+      }
+      // A trigger fires without inputs, so the further condition may only use what the trigger tests.
+      const also = further == null ? undefined : counts('fires_when', further);
+      const fires = counts('trigger/condition', trigger.condition) ?? ALL;
+      const { event } = trigger;
+      return {
+        ...(trigger.aggregate === 'count' ? { event, within: trigger.within } : { event, refused: true }),
+        aggregate: place(trigger),
+        ranges: rangesOf(also === undefined ? fires : intersection(fires, also)),
+      };
+    },
+  };
 }
 
 function rangesOf(counts: IntegerSet): CountIn['ranges'] {

@@ -134,37 +134,31 @@ function deviance(k: number, mean: number): number {
 }
 
 /** A choice among n by weight, in constant time (M. D. Vose, 1991). */
-export class AliasTable {
-  readonly #chance: Float64Array;
-  readonly #alias: Uint32Array;
-
-  /** @param weights finite and >= 0, with a sum above 0 */
-  constructor(weights: readonly number[]) {
-    const sum = weights.reduce((total, weight) => total + weight, 0);
-    assert(
-      sum > 0 && Number.isFinite(sum) && weights.every((weight) => weight >= 0),
-      'weights must be >= 0 with a sum above 0',
-    );
-    const n = weights.length;
-    this.#chance = Float64Array.from(weights, (weight) => (weight * n) / sum);
-    this.#alias = Uint32Array.from(weights, (_, index) => index);
-    const small: number[] = [];
-    const large: number[] = [];
-    for (let index = 0; index < n; index += 1) (this.#chance[index]! < 1 ? small : large).push(index);
-    while (small.length > 0 && large.length > 0) {
-      const poor = small.pop()!;
-      const rich = large.pop()!;
-      this.#alias[poor] = rich;
-      this.#chance[rich]! -= 1 - this.#chance[poor]!;
-      (this.#chance[rich]! < 1 ? small : large).push(rich);
-    }
-    // The remaining entries differ from 1 only by rounding, unless their weight is 0.
-    for (const index of [...small, ...large]) if (weights[index]! > 0) this.#chance[index] = 1;
+/** @param weights finite and >= 0, with a sum above 0 */
+export function weightedDraw(weights: readonly number[]): (stream: RandomStream) => number {
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  assert(
+    sum > 0 && Number.isFinite(sum) && weights.every((weight) => weight >= 0),
+    'weights must be >= 0 with a sum above 0',
+  );
+  const n = weights.length;
+  const chance = Float64Array.from(weights, (weight) => (weight * n) / sum);
+  const alias = Uint32Array.from(weights, (_, index) => index);
+  const small: number[] = [];
+  const large: number[] = [];
+  for (let index = 0; index < n; index += 1) (chance[index]! < 1 ? small : large).push(index);
+  while (small.length > 0 && large.length > 0) {
+    const poor = small.pop()!;
+    const rich = large.pop()!;
+    alias[poor] = rich;
+    chance[rich]! -= 1 - chance[poor]!;
+    (chance[rich]! < 1 ? small : large).push(rich);
   }
-
-  draw(stream: RandomStream): number {
-    const scaled = stream.uniform() * this.#chance.length;
+  // The remaining entries differ from 1 only by rounding, unless their weight is 0.
+  for (const index of [...small, ...large]) if (weights[index]! > 0) chance[index] = 1;
+  return (stream) => {
+    const scaled = stream.uniform() * n;
     const index = Math.floor(scaled);
-    return scaled - index < this.#chance[index]! ? index : this.#alias[index]!;
-  }
+    return scaled - index < chance[index]! ? index : alias[index]!;
+  };
 }

@@ -14,61 +14,50 @@ const IDLE_MS = 1;
 /** A request takes well below a millisecond; an operating system returns the core to a process within some 20 ms. */
 const LONGEST_STEP_MS = 25;
 
-export class LoopTurn {
-  readonly #monotonicMs: () => number;
-  #isInside = false;
-  #isTimed = false;
-  #count = 0;
-  #turnMs = 0;
-  #busyMs = 0;
-  #lastMs = 0;
-  #idleMs = 0;
+export type LoopTurn = ReturnType<typeof loopTurn>;
 
-  constructor(monotonicMs: () => number) {
-    this.#monotonicMs = monotonicMs;
-  }
-
-  count(): number {
-    if (!this.#isInside) this.#enter();
-    return this.#count;
-  }
-
-  /** Ms since the first call in the present turn, without suspensions. */
-  turnMs(): number {
-    if (!this.#isInside) this.#enter();
-    const nowMs = this.#monotonicMs();
-    const stepMs = Math.min(nowMs - this.#lastMs, LONGEST_STEP_MS);
-    this.#lastMs = nowMs;
-    this.#busyMs += stepMs;
-    this.#turnMs = this.#isTimed ? this.#turnMs + stepMs : 0;
-    this.#isTimed = true;
-    return this.#turnMs;
-  }
-
-  /** Of the clock, when `turnMs` was last asked: for a request that is answered at once, when it arrived. */
-  get readMs(): number {
-    return this.#lastMs;
-  }
-
-  /** Ms since the loop last waited, as of the last `turnMs`. */
-  get busyMs(): number {
-    return this.#busyMs;
-  }
-
-  #enter(): void {
-    this.#isInside = true;
-    this.#count += 1;
+export function loopTurn(monotonicMs: () => number) {
+  let [isInside, isTimed] = [false, false];
+  let [turns, lengthMs, busyMs, lastMs, idleMs] = [0, 0, 0, 0, 0];
+  const leave = () => {
+    isInside = false;
+    isTimed = false;
+  };
+  const enter = () => {
+    if (isInside) return;
+    isInside = true;
+    turns += 1;
     const { idleTime } = performance.nodeTiming;
-    if (idleTime - this.#idleMs > IDLE_MS) {
-      this.#busyMs = 0;
-      this.#lastMs = this.#monotonicMs();
+    if (idleTime - idleMs > IDLE_MS) {
+      busyMs = 0;
+      lastMs = monotonicMs();
     }
-    this.#idleMs = idleTime;
-    setImmediate(this.#leave);
-  }
-
-  readonly #leave = (): void => {
-    this.#isInside = false;
-    this.#isTimed = false;
+    idleMs = idleTime;
+    setImmediate(leave);
+  };
+  return {
+    count(): number {
+      enter();
+      return turns;
+    },
+    /** Ms since the first call in the present turn, without suspensions. */
+    turnMs(): number {
+      enter();
+      const nowMs = monotonicMs();
+      const stepMs = Math.min(nowMs - lastMs, LONGEST_STEP_MS);
+      lastMs = nowMs;
+      busyMs += stepMs;
+      lengthMs = isTimed ? lengthMs + stepMs : 0;
+      isTimed = true;
+      return lengthMs;
+    },
+    /** Of the clock, when `turnMs` was last asked: for a request that is answered at once, when it arrived. */
+    get readMs(): number {
+      return lastMs;
+    },
+    /** Ms since the loop last waited, as of the last `turnMs`. */
+    get busyMs(): number {
+      return busyMs;
+    },
   };
 }

@@ -16,7 +16,7 @@ import {
 
 type Memory = object;
 
-type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
+export type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 
 type Guard = (memory: never, event: never) => boolean;
 type Action = (memory: never, event: never) => readonly [Memory, readonly Effect[]];

@@ -12,8 +12,8 @@
 //
 // A device that received rate_limited waits for rate_restored and ignores Retry-After: a thousand devices that retried after each Retry-After
 // would keep the gate limiting. A device limited without rate_limited waits for Retry-After; if none is announced, for the stream.
-import { type Attempt, type ClientEvent, cancelWait, type Effect, type Job } from './behaviour.js';
-import { type ClientChart, onSetback } from './client-chart.js';
+import { type Attempt, cancelWait, type Effect, type Job } from './behaviour.js';
+import { type ClientChart, type EventOf, onSetback } from './client-chart.js';
 
 interface Held {
   readonly job: Job;
@@ -41,7 +41,6 @@ export interface HoldingPlan {
   readonly jitter: boolean;
 }
 
-type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 type Step = readonly [Holding, readonly Effect[]];
 
 export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): ClientChart {

@@ -12,7 +12,6 @@
 // A late answer ends the job only for clients that take late answers.
 import type { Pauses } from './backoff.js';
 import {
-  type ClientEvent,
   cancelWait,
   type Effect,
   type Job,
@@ -22,7 +21,7 @@ import {
   setbackTypes,
   type Wait,
 } from './behaviour.js';
-import type { ClientChart, SetbackEvent } from './client-chart.js';
+import type { ClientChart, EventOf, SetbackEvent } from './client-chart.js';
 import { endsJob, type RetryAfterPlan, waitAfter } from './retry-after.js';
 
 interface Requesting {
@@ -126,8 +125,6 @@ export function retrying(plan: RetryingPlan): ClientChart {
       waitAfter(retryAfter, retryAfterMsOf(setback), (leastMs) => pauses[setback.type](attempts, pausedMs, leastMs)),
   });
 }
-
-type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 
 function requesting(id: string, again?: Again): ClientChart {
   const retries = again && retriesOf(again);

@@ -26,51 +26,41 @@ export function isAnyPassed({ admitted, limited, unknown }: Passed): boolean {
 }
 
 /** The nodes that have counted the same number of requests. Up to `apart` nodes of one place stay separate. */
-export class Layer {
-  readonly #counting: RuleCounting;
-  readonly #apart: number;
-  readonly #places = new Map<string, SearchNode[]>();
-
-  constructor(counting: RuleCounting, apart: number) {
-    this.#counting = counting;
-    this.#apart = apart;
-  }
-
-  add(node: SearchNode, settledAt: number): void {
-    const state = this.#counting.settled(node.state, settledAt);
-    const { admitted, limited, unknown, passed } = node;
-    const apart = isAnyPassed(passed) ? `${passed.admitted}/${passed.limited}/${passed.unknown}/` : '';
-    const key = `${admitted}/${limited}/${unknown}/${apart}${this.#counting.key(state)}`;
-    const one = { ...node, state };
-    const place = this.#places.get(key);
-    if (place === undefined) {
-      this.#places.set(key, [one]);
-      return;
-    }
-    let nearest = 0;
-    for (const [k, other] of place.entries()) {
-      if (this.#join(other, one) === undefined) return;
-      if (Math.abs(other.nowMs - one.nowMs) < Math.abs(place[nearest]!.nowMs - one.nowMs)) nearest = k;
-    }
-    const wider = place.findIndex((other) => this.#join(one, other) === undefined);
-    if (wider >= 0) place[wider] = one;
-    else if (place.length < this.#apart) place.push(one);
-    else place[nearest] = this.#join(place[nearest]!, one)!;
-  }
-
-  nodes(): SearchNode[] {
-    return [...this.#places.values()].flat();
-  }
-
-  #join(one: SearchNode, other: SearchNode): SearchNode | undefined {
-    const state = this.#counting.join(one.state, other.state);
+export function layerOf(counting: RuleCounting, mostApart: number) {
+  const places = new Map<string, SearchNode[]>();
+  const join = (one: SearchNode, other: SearchNode): SearchNode | undefined => {
+    const state = counting.join(one.state, other.state);
     // A request missing in either list is released at the soonest, held at the latest.
     const soonest = aligned(one.soonest, other.soonest, Math.min(one.soonest.length, other.soonest.length), Math.min);
     const latest = aligned(one.latest, other.latest, Math.max(one.latest.length, other.latest.length), Math.max);
     const isSooner = other.nowMs < one.nowMs;
     if (state === undefined && !isSooner && soonest === one.soonest && latest === one.latest) return undefined;
     return { ...one, state: state ?? one.state, nowMs: Math.min(one.nowMs, other.nowMs), soonest, latest };
-  }
+  };
+  return {
+    add(node: SearchNode, settledAt: number): void {
+      const state = counting.settled(node.state, settledAt);
+      const { admitted, limited, unknown, passed } = node;
+      const apart = isAnyPassed(passed) ? `${passed.admitted}/${passed.limited}/${passed.unknown}/` : '';
+      const key = `${admitted}/${limited}/${unknown}/${apart}${counting.key(state)}`;
+      const one = { ...node, state };
+      const place = places.get(key);
+      if (place === undefined) {
+        places.set(key, [one]);
+        return;
+      }
+      let nearest = 0;
+      for (const [k, other] of place.entries()) {
+        if (join(other, one) === undefined) return;
+        if (Math.abs(other.nowMs - one.nowMs) < Math.abs(place[nearest]!.nowMs - one.nowMs)) nearest = k;
+      }
+      const wider = place.findIndex((other) => join(one, other) === undefined);
+      if (wider >= 0) place[wider] = one;
+      else if (place.length < mostApart) place.push(one);
+      else place[nearest] = join(place[nearest]!, one)!;
+    },
+    nodes: () => [...places.values()].flat(),
+  };
 }
 
 /** Elementwise for the last `n`, aligned at the end; `one` itself if that is equal to it, as where nothing is held. */

@@ -14,7 +14,7 @@
 import { ALWAYS, type Counted, type RuleCounting, type Span } from './counting.js';
 import type { Phase } from './phases.js';
 import { firstDifference, type Queue, type Queues, since } from './queues.js';
-import { isAnyPassed, Layer, NONE, NONE_PASSED, type SearchNode } from './search-nodes.js';
+import { isAnyPassed, layerOf, NONE, NONE_PASSED, type SearchNode } from './search-nodes.js';
 
 interface SearchOptions extends Phase {
   /** Searches all phases from `startMs` to this much later as one: if it explains nothing, none of them does. Default: 0. */
@@ -101,7 +101,7 @@ class Search {
     let layer = this.#beginning();
     for (let n = 0; ; n += 1) {
       if (n % Math.ceil(total / MOST_DIAGONALS) === 0) diagonals.push(diagonalOf(layer));
-      const next = new Layer(this.#counting, this.#apart(layer.length, total - n));
+      const next = layerOf(this.#counting, this.#apart(layer.length, total - n));
       for (const node of layer) {
         const following = this.#following(node);
         this.#nodes += 1 + following.length;
@@ -146,10 +146,10 @@ class Search {
     const whole = { from: beginMs - spanMs, to: beginMs + widthMs };
     const instants = SHARES.map((share) => beginMs - share * spanMs).map((ms) => ({ from: ms, to: ms }));
     const spans = this.#counting.isBounded ? [whole] : instants;
-    const used = new Layer(this.#counting, MOST_APART);
+    const used = layerOf(this.#counting, MOST_APART);
     let layer = fresh;
     for (let n = 0; n <= most && layer.length > 0 && this.#nodes < mostNodes / 2; n += 1) {
-      const next = new Layer(this.#counting, MOST_APART);
+      const next = layerOf(this.#counting, MOST_APART);
       for (const node of layer) {
         if (isTried(n)) used.add({ ...node, nowMs: beginMs }, beginMs);
         for (const { from, to } of spans.filter((span) => span.to >= node.nowMs)) {

@@ -126,7 +126,7 @@ export class StretchSearch {
     let left = Math.min(MOST_NODES, Math.max(LEAST_NODES, NODES_OF_ANSWER * this.#answers.length));
     const steps: Step[][] = [];
     for (let n = 0; layer !== undefined && n < this.#answers.length; n += 1) {
-      const next = new Layer(this.#countings[0]!, layer.length, this.#options.sliceMs);
+      const next = layerOf(this.#countings[0]!, layer.length, this.#options.sliceMs);
       for (const node of layer) this.#follow(node, next);
       if (next.steps.length === 0) for (const node of layer) this.#skip(node, next);
       layer = next.nodes();
@@ -244,51 +244,43 @@ export class StretchSearch {
 }
 
 /** The nodes that have counted the same number of requests. Those of one place are joined where they are too many. */
-class Layer {
-  cost = 0;
-  readonly steps: Step[] = [];
-  readonly #places = new Map<string, Node[]>();
-  readonly #counting: RuleCounting;
-  readonly #apart: number;
-  readonly #sliceMs: number;
+type Layer = ReturnType<typeof layerOf>;
 
-  constructor(counting: RuleCounting, before: number, sliceMs: number) {
-    this.#counting = counting;
-    this.#sliceMs = sliceMs;
-    this.#apart = before > FEW_PLACES ? 1 : APART;
-  }
-
-  nodes(): Node[] {
-    return [...this.#places.values()].flat();
-  }
-
-  /** Returns the node that covers it. */
-  add(counted: readonly number[], given: Held, sentMs: number): Node {
-    const settledMs = sentMs === Infinity ? given.nowMs : Math.max(given.nowMs, sentMs);
-    const one = { ...given, state: this.#counting.settled(given.state, settledMs) };
-    const slice = Math.floor(given.nowMs / this.#sliceMs);
-    const key = `${counted.join('/')} ${slice} ${this.#counting.key(one.state)}`;
-    const place = this.#places.get(key) ?? [];
-    if (place.length === 0) this.#places.set(key, place);
-    let nearest = place[0];
-    for (const other of place) {
-      if (this.#counting.join(other.state, one.state) === undefined) return this.#widen(other, one);
-      if (Math.abs(other.nowMs - one.nowMs) < Math.abs(nearest!.nowMs - one.nowMs)) nearest = other;
-    }
-    if (nearest !== undefined && place.length >= this.#apart) return this.#widen(nearest, one);
-    const { state, nowMs, least, most } = one;
-    const node = { counted, state, nowMs, least, most, explainsLater: false };
-    place.push(node);
-    return node;
-  }
-
-  #widen(node: Node, one: Held): Node {
-    node.state = this.#counting.join(node.state, one.state) ?? node.state;
+function layerOf(counting: RuleCounting, before: number, sliceMs: number) {
+  const steps: Step[] = [];
+  const places = new Map<string, Node[]>();
+  const apart = before > FEW_PLACES ? 1 : APART;
+  const widen = (node: Node, one: Held): Node => {
+    node.state = counting.join(node.state, one.state) ?? node.state;
     node.nowMs = Math.min(node.nowMs, one.nowMs);
     node.least = Math.min(node.least, one.least);
     node.most = Math.max(node.most, one.most);
     return node;
-  }
+  };
+  return {
+    cost: 0,
+    steps,
+    nodes: () => [...places.values()].flat(),
+    /** Returns the node that covers it. */
+    add(counted: readonly number[], given: Held, sentMs: number): Node {
+      const settledMs = sentMs === Infinity ? given.nowMs : Math.max(given.nowMs, sentMs);
+      const one = { ...given, state: counting.settled(given.state, settledMs) };
+      const slice = Math.floor(given.nowMs / sliceMs);
+      const key = `${counted.join('/')} ${slice} ${counting.key(one.state)}`;
+      const place = places.get(key) ?? [];
+      if (place.length === 0) places.set(key, place);
+      let nearest = place[0];
+      for (const other of place) {
+        if (counting.join(other.state, one.state) === undefined) return widen(other, one);
+        if (Math.abs(other.nowMs - one.nowMs) < Math.abs(nearest!.nowMs - one.nowMs)) nearest = other;
+      }
+      if (nearest !== undefined && place.length >= apart) return widen(nearest, one);
+      const { state, nowMs, least, most } = one;
+      const node = { counted, state, nowMs, least, most, explainsLater: false };
+      place.push(node);
+      return node;
+    },
+  };
 }
 
 function queueOf(answers: readonly LoggedAnswer[], name: string, countings: readonly RuleCounting[]): Queue {

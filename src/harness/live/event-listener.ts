@@ -31,68 +31,56 @@ interface EventListenerOptions {
 const MOST_RETURNS = 5;
 const RETURN_AFTER_MS = 100;
 
-export class EventListener {
-  readonly #options: EventListenerOptions;
-  readonly #ended = new AbortController();
-  #wake: () => void = () => {};
-  #wakeAt = Number.POSITIVE_INFINITY;
-  #returns = 0;
-  /** All events of earlier cycles have arrived. */
-  cycle = Number.NEGATIVE_INFINITY;
-  isLost = false;
+export type EventListener = ReturnType<typeof eventListener>;
 
-  constructor(options: EventListenerOptions) {
-    this.#options = options;
-  }
-
-  open(): Promise<void> {
-    return new Promise((resolve) => {
-      void this.#listen(resolve).finally(resolve);
-    });
-  }
-
-  /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. */
-  async receivedUpTo(cycle: number, untilMs: number): Promise<void> {
-    if (this.cycle >= cycle || this.isLost) return;
-    const received = new AbortController();
-    this.#wakeAt = cycle;
-    this.#wake = () => received.abort();
-    await this.#options.clock.sleepUntil(untilMs, received.signal);
-  }
-
-  close(): void {
-    this.#ended.abort();
-  }
-
-  async #listen(onOpen: () => void): Promise<void> {
-    const { api, slug, clock, prove, onUnproved } = this.#options;
-    const { signal } = this.#ended;
-    const sleep = async () => {
-      this.#returns += 1;
-      if (this.#returns > MOST_RETURNS) this.close();
-      else await clock.sleep(RETURN_AFTER_MS, signal);
-    };
-    try {
-      for await (const message of follow(api, slug, { signal, prove, sleep, onOpen })) this.#take(message);
-    } catch (error) {
-      if (error instanceof Failure && error.code === 'key_unproved') onUnproved(error.what);
-    }
-    this.isLost = true;
-    this.#wake();
-  }
-
-  #take({ event, envelope }: StreamMessage): void {
+export function eventListener({ api, slug, clock, onEvent, prove, onUnproved }: EventListenerOptions) {
+  const ended = new AbortController();
+  const { signal } = ended;
+  let wake = () => {};
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let returns = 0;
+  const take = ({ event, envelope }: StreamMessage): void => {
     if (envelope === undefined) return;
-    this.#returns = 0;
+    returns = 0;
     const { cycle = Number.NaN, contract_id: contractId = '', key, to, state = '' } = envelope.data;
     if (event === 'cycle') {
-      this.cycle = Math.max(this.cycle, cycle);
-      if (this.cycle >= this.#wakeAt) this.#wake();
+      listener.cycle = Math.max(listener.cycle, cycle);
+      if (listener.cycle >= wakeAt) wake();
       return;
     }
     const count = envelope.data.count ?? countIn(envelope.data as Fired);
-    this.#options.onEvent({ event, cycle, contractId, key, to: to ?? state, count, atMs: this.#options.clock.now() });
-  }
+    onEvent({ event, cycle, contractId, key, to: to ?? state, count, atMs: clock.now() });
+  };
+  const listen = async (onOpen: () => void): Promise<void> => {
+    const sleep = async () => {
+      returns += 1;
+      if (returns > MOST_RETURNS) listener.close();
+      else await clock.sleep(RETURN_AFTER_MS, signal);
+    };
+    try {
+      for await (const message of follow(api, slug, { signal, prove, sleep, onOpen })) take(message);
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'key_unproved') onUnproved(error.what);
+    }
+    listener.isLost = true;
+    wake();
+  };
+  const listener = {
+    /** All events of earlier cycles have arrived. */
+    cycle: Number.NEGATIVE_INFINITY,
+    isLost: false,
+    open: () => new Promise<void>((resolve) => void listen(resolve).finally(resolve)),
+    /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. */
+    async receivedUpTo(cycle: number, untilMs: number): Promise<void> {
+      if (listener.cycle >= cycle || listener.isLost) return;
+      const received = new AbortController();
+      wakeAt = cycle;
+      wake = () => received.abort();
+      await clock.sleepUntil(untilMs, received.signal);
+    },
+    close: () => ended.abort(),
+  };
+  return listener;
 }
 
 interface Fired {

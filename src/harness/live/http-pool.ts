@@ -51,7 +51,7 @@ interface PoolSize {
 export class HttpPool {
   connected = 0;
   mostConnected = 0;
-  readonly #origins: readonly OriginPool[];
+  readonly #origins: readonly ReturnType<typeof originPool>[];
   #next = 0;
 
   constructor(
@@ -65,7 +65,7 @@ export class HttpPool {
       this.connected += by;
       this.mostConnected = Math.max(this.mostConnected, this.connected);
     };
-    this.#origins = origins.map((one) => new OriginPool(one, size, counts));
+    this.#origins = origins.map((one) => originPool(one, size, counts));
   }
 
   /** Sends as soon as a connection is free. @returns cancels: cuts the connection, and nothing more is reported */
@@ -94,7 +94,7 @@ export class HttpPool {
     });
   }
 
-  #turn(): OriginPool {
+  #turn() {
     const pool = this.#origins[this.#next]!;
     this.#next = (this.#next + 1) % this.#origins.length;
     return pool;
@@ -114,45 +114,15 @@ interface Group {
   free: number;
 }
 
-class OriginPool {
-  waited = 0;
-  readonly #origin: string;
-  readonly #counts: (by: 1 | -1) => void;
-  readonly #groups: Group[] = [];
-  readonly #waiting: { readonly exchange: Exchange; readonly sinceMs: number }[] = [];
-  #unopened: number;
-  #isOpening = false;
-
-  constructor(origin: string, { ready, most }: PoolSize, counts: (by: 1 | -1) => void) {
-    this.#origin = origin;
-    this.#counts = counts;
-    this.#unopened = most;
-    this.#add(ready);
-  }
-
-  get ready(): Pool {
-    return this.#groups[0]!.pool;
-  }
-
-  take(exchange: Exchange): void {
-    const group = this.#groups.find(({ free }) => free > 0);
-    if (group !== undefined) {
-      this.#send(exchange, group);
-      return;
-    }
-    if (this.#unopened === 0) this.waited += 1;
-    this.#waiting.push({ exchange, sinceMs: monotonicNowMs() });
-    if (!this.#isOpening) void this.#open();
-  }
-
-  async close(): Promise<void> {
-    this.#waiting.length = 0;
-    await Promise.all(this.#groups.map(({ pool }) => pool.destroy()));
-  }
-
-  #add(connections: number): void {
-    this.#unopened -= connections;
-    const pool = new Pool(this.#origin, {
+function originPool(origin: string, { ready, most }: PoolSize, counts: (by: 1 | -1) => void) {
+  let waited = 0;
+  const groups: Group[] = [];
+  const waiting: { readonly exchange: Exchange; readonly sinceMs: number }[] = [];
+  let isOpening = false;
+  let unopened = most;
+  const add = (connections: number): void => {
+    unopened -= connections;
+    const pool = new Pool(origin, {
       connections,
       pipelining: 1,
       keepAliveTimeout: LONGEST_REST_MS,
@@ -161,38 +131,55 @@ class OriginPool {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    pool.on('connect', () => this.#counts(1));
-    pool.on('disconnect', () => this.#counts(-1));
+    pool.on('connect', () => counts(1));
+    pool.on('disconnect', () => counts(-1));
     const group = { pool, free: connections };
-    this.#groups.push(group);
-    while (group.free > 0 && this.#waiting.length > 0) this.#sendNext(group);
-    if (this.#unopened === 0) this.waited += this.#waiting.length;
-  }
-
-  async #open(): Promise<void> {
-    this.#isOpening = true;
-    while (this.#waiting.length > 0 && this.#unopened > 0) {
+    groups.push(group);
+    while (group.free > 0 && waiting.length > 0) sendNext(group);
+    if (unopened === 0) waited += waiting.length;
+  };
+  const open = async (): Promise<void> => {
+    isOpening = true;
+    while (waiting.length > 0 && unopened > 0) {
       await pause(PATIENCE_MS);
-      const [first] = this.#waiting;
-      if (first !== undefined && monotonicNowMs() - first.sinceMs >= PATIENCE_MS)
-        this.#add(Math.min(GROUP, this.#unopened));
+      const [first] = waiting;
+      if (first !== undefined && monotonicNowMs() - first.sinceMs >= PATIENCE_MS) add(Math.min(GROUP, unopened));
     }
-    this.#isOpening = false;
-  }
-
-  #sendNext(group: Group): void {
-    let next = this.#waiting.shift();
-    while (next?.exchange.isOver === true) next = this.#waiting.shift();
-    if (next !== undefined) this.#send(next.exchange, group);
-  }
-
-  #send(exchange: Exchange, group: Group): void {
+    isOpening = false;
+  };
+  const sendNext = (group: Group): void => {
+    let next = waiting.shift();
+    while (next?.exchange.isOver === true) next = waiting.shift();
+    if (next !== undefined) send(next.exchange, group);
+  };
+  const send = (exchange: Exchange, group: Group): void => {
     group.free -= 1;
     exchange.sendBy(group.pool, () => {
       group.free += 1;
-      this.#sendNext(group);
+      sendNext(group);
     });
-  }
+  };
+  add(ready);
+  return {
+    ready: groups[0]!.pool,
+    get waited() {
+      return waited;
+    },
+    take(exchange: Exchange): void {
+      const group = groups.find(({ free }) => free > 0);
+      if (group !== undefined) {
+        send(exchange, group);
+        return;
+      }
+      if (unopened === 0) waited += 1;
+      waiting.push({ exchange, sinceMs: monotonicNowMs() });
+      if (!isOpening) void open();
+    },
+    async close(): Promise<void> {
+      waiting.length = 0;
+      await Promise.all(groups.map(({ pool }) => pool.destroy()));
+    },
+  };
 }
 
 function dispatched({ method, path, headers = {}, body }: PoolRequest): Dispatcher.DispatchOptions {

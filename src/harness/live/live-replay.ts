@@ -16,7 +16,7 @@ import type { LogReading } from '../traffic/log/read-bytes.js';
 import { LogOrder } from '../traffic/log-order.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
 import { connected, type LiveOptions, type LoadRun, rowsOfLive } from './load.js';
-import { PacedSender } from './paced-sender.js';
+import { pacedSender } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 
 export interface LiveReplayOptions extends LiveOptions {
@@ -108,7 +108,7 @@ async function sent(
       notes: [...(options.notes ?? []), ...notes],
       skippedLines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
       onRow,
-      sending: (stage) => new PacedSender(schedule, stage),
+      sending: (stage) => pacedSender(schedule, stage),
     });
     return { ...(await resultOf(seen)), readings };
   });

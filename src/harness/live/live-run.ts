@@ -18,7 +18,7 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { AnswerTally } from './answer-tally.js';
 import { type Connection, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
 import type { Generators, Merged } from './elsewhere.js';
-import { EventListener, type EventSeen, type ReceivedEvent } from './event-listener.js';
+import { type EventListener, type EventSeen, eventListener, type ReceivedEvent } from './event-listener.js';
 import { RequestsInFlight } from './in-flight.js';
 import { ObservedRows } from './observed.js';
 import { RequestLog } from './request-log.js';
@@ -200,7 +200,7 @@ class LiveSession {
     if (node === undefined || !(weir instanceof WeirTarget)) return;
     const clock = this.#clock;
     this.#api = node.as(bearer(weir.made.key));
-    this.#listener = new EventListener({
+    this.#listener = eventListener({
       api: this.#api,
       slug: weir.made.slug,
       clock,

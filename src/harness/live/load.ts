@@ -21,9 +21,9 @@ import type { AnswerTally } from './answer-tally.js';
 import { type Connection, type ConnectionOptions, connectTo } from './connection.js';
 import type { Generators, LoadsElsewhere } from './elsewhere.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
-import { LiveClients } from './live-clients.js';
+import { liveClients } from './live-clients.js';
 import { type LiveRun, type LiveRunOptions, runLive } from './live-run.js';
-import { PacedSender, upTo } from './paced-sender.js';
+import { pacedSender, upTo } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
@@ -140,8 +140,8 @@ async function sent(
     const sending = (stage: Stage): Sending => {
       if (generators !== undefined) return generators.sending(stage);
       if (closed !== undefined) return closed(stage);
-      if (live.clients.length > 0) return new LiveClients(live, traffic, stage);
-      return new PacedSender(upTo(requests, scheduleOf(traffic, live)), stage, byInstants);
+      if (live.clients.length > 0) return liveClients(live, traffic, stage);
+      return pacedSender(upTo(requests, scheduleOf(traffic, live)), stage, byInstants);
     };
     const { control } = live;
     const notes = [

@@ -3,7 +3,7 @@ import type { Plan } from '../../core/limiter/plan.js';
 import { copyOf, LIMITED } from '../../core/limiter/rule/rule.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import { byContract, type SeenRequest } from '../explain/seen-request.js';
-import { CostTally } from '../outcome/cost-tally.js';
+import { costTally } from '../outcome/cost-tally.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { Past } from '../outcome/interval-figures.js';
 import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
@@ -42,7 +42,7 @@ export class ObservedRows<About extends object = object> {
     this.#observed = observed;
     this.#states = [...shape.states];
     this.#windows = names.map(() => 0);
-    this.run = { ...shape, states: this.#states, costs: costs && new CostTally(costs.unit), ...about };
+    this.run = { ...shape, states: this.#states, costs: costs && costTally(costs.unit), ...about };
     this.#builder = new RowBuilder(this.run);
   }
 

@@ -29,99 +29,84 @@ const MOST_AT_A_TIME = 32;
 
 type SenderStage = Pick<Stage, 'clock' | 'firstCycle' | 'inFlight' | 'observer' | 'uncertaintyMs' | 'warm'>;
 
-export class PacedSender implements Sending {
-  readonly isScheduled = true;
-  readonly #schedule: Iterator<CycleCounts>;
-  readonly #stage: SenderStage;
-  readonly #byInstants: boolean;
-  readonly #share: Share;
-  #dues = new Float64Array(64);
-  #contracts = new Uint32Array(64);
-  #costs: (number | undefined)[] = [];
-  #n = 0;
-  #place = 0;
-  #scheduled = 0;
-  #stopped = false;
-
-  /** @param schedule one by one; cycles, and instants, count from the start of the run @param byInstants as `LoadOptions` */
-  constructor(schedule: Iterable<CycleCounts>, stage: SenderStage, byInstants = false, share = ALL) {
-    this.#schedule = schedule[Symbol.iterator]();
-    this.#stage = stage;
-    this.#byInstants = byInstants;
-    this.#share = share;
-  }
-
-  start(): void {
-    this.#prepare();
-  }
-
-  stop(): void {
-    this.#stopped = true;
-  }
-
+/** @param schedule one by one; cycles, and instants, count from the start of the run @param byInstants as `LoadOptions` */
+export function pacedSender(
+  schedule: Iterable<CycleCounts>,
+  { clock, firstCycle, inFlight, observer, uncertaintyMs, warm }: SenderStage,
+  byInstants = false,
+  share = ALL,
+): Sending {
+  const coming = schedule[Symbol.iterator]();
+  let dues = new Float64Array(64);
+  let contracts = new Uint32Array(64);
+  const costs: (number | undefined)[] = [];
+  let n = 0;
+  let place = 0;
+  let scheduled = 0;
+  let stopped = false;
+  const pump = (): void => {
+    for (let sent = 0; sent < MOST_AT_A_TIME && !stopped; sent += 1) {
+      inFlight.launch(contracts[place]!, dues[place]!, costs[place]);
+      place += 1;
+      if (place === n) {
+        prepare();
+        return;
+      }
+      if (dues[place]! > clock.now()) break;
+    }
+    if (!stopped) clock.agenda.at(dues[place]!, Rank.arrival, pump);
+  };
   /** Plans the next cycle with requests while the previous one runs, and waits for its first request. */
-  #prepare(): void {
-    const { clock, firstCycle, warm } = this.#stage;
-    if (this.#stopped) return;
-    const { done, value: batch } = this.#schedule.next();
+  const prepare = (): void => {
+    if (stopped) return;
+    const { done, value: batch } = coming.next();
     if (done === true) return;
-    this.#plan(batch);
-    warm?.(this.#mostAtOnce());
+    plan(batch);
+    warm?.(mostAtOnce());
     const startMs = startOf(firstCycle + batch.cycle, clock.cycleMs);
-    if (this.#n === 0) clock.agenda.at(startMs, Rank.cycle, () => this.#prepare());
-    else clock.agenda.at(this.#dues[0]!, Rank.arrival, this.#pump);
-  }
-
-  #plan({ cycle, contracts, instants, costs }: CycleCounts): void {
-    const { clock, firstCycle, uncertaintyMs, observer } = this.#stage;
-    const share = this.#share;
-    const n = contracts.length;
+    if (n === 0) clock.agenda.at(startMs, Rank.cycle, prepare);
+    else clock.agenda.at(dues[0]!, Rank.arrival, pump);
+  };
+  const plan = ({ cycle, contracts: asked, instants, costs: own }: CycleCounts): void => {
+    const all = asked.length;
     const fractionOf = (k: number) =>
-      instants === undefined ? (k + 0.5) / n : (instants[k]! - startOf(cycle, clock.cycleMs)) / clock.cycleMs;
+      instants === undefined ? (k + 0.5) / all : (instants[k]! - startOf(cycle, clock.cycleMs)) / clock.cycleMs;
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
-    const { fromMs, lengthMs } = this.#byInstants
+    const { fromMs, lengthMs } = byInstants
       ? { fromMs: 0, lengthMs: clock.cycleMs }
-      : sendWindow(n, clock.cycleMs, uncertaintyMs);
-    if (this.#dues.length < n) {
-      this.#dues = new Float64Array(2 * n);
-      this.#contracts = new Uint32Array(2 * n);
+      : sendWindow(all, clock.cycleMs, uncertaintyMs);
+    if (dues.length < all) {
+      dues = new Float64Array(2 * all);
+      contracts = new Uint32Array(2 * all);
     }
     let kept = 0;
-    for (let k = 0; k < n; k += 1) {
-      if ((this.#scheduled + k) % share.of !== share.index) continue;
-      this.#dues[kept] = startMs + fromMs + fractionOf(k) * lengthMs;
-      this.#contracts[kept] = contracts[k]!;
-      this.#costs[kept] = costs?.[k];
+    for (let k = 0; k < all; k += 1) {
+      if ((scheduled + k) % share.of !== share.index) continue;
+      dues[kept] = startMs + fromMs + fractionOf(k) * lengthMs;
+      contracts[kept] = asked[k]!;
+      costs[kept] = own?.[k];
       kept += 1;
     }
-    this.#scheduled += n;
-    this.#n = kept;
-    this.#place = 0;
+    scheduled += all;
+    n = kept;
+    place = 0;
     observer.plan(firstCycle + cycle, kept);
-  }
-
-  #mostAtOnce(): number {
+  };
+  const mostAtOnce = (): number => {
     let most = 0;
     let from = 0;
-    for (let k = 0; k < this.#n; k += 1) {
-      while (this.#dues[k]! - this.#dues[from]! > ROUND_TRIP_MS) from += 1;
+    for (let k = 0; k < n; k += 1) {
+      while (dues[k]! - dues[from]! > ROUND_TRIP_MS) from += 1;
       most = Math.max(most, k - from + 1);
     }
     return most;
-  }
-
-  readonly #pump = (): void => {
-    const { clock, inFlight } = this.#stage;
-    for (let sent = 0; sent < MOST_AT_A_TIME && !this.#stopped; sent += 1) {
-      inFlight.launch(this.#contracts[this.#place]!, this.#dues[this.#place]!, this.#costs[this.#place]);
-      this.#place += 1;
-      if (this.#place === this.#n) {
-        this.#prepare();
-        return;
-      }
-      if (this.#dues[this.#place]! > clock.now()) break;
-    }
-    if (!this.#stopped) clock.agenda.at(this.#dues[this.#place]!, Rank.arrival, this.#pump);
+  };
+  return {
+    isScheduled: true,
+    start: prepare,
+    stop() {
+      stopped = true;
+    },
   };
 }
 

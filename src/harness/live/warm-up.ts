@@ -5,7 +5,7 @@ import { planContract } from '../../core/limiter/validate.js';
 import { oneByOne } from '../traffic/requests.js';
 import { connectTo } from './connection.js';
 import { runLive } from './live-run.js';
-import { PacedSender } from './paced-sender.js';
+import { pacedSender } from './paced-sender.js';
 
 const CYCLES = 12;
 const CYCLE_MS = 40;
@@ -33,7 +33,7 @@ async function run(signal: AbortSignal | undefined): Promise<void> {
         cycles: CYCLES,
         drain: 0,
         signal,
-        sending: (stage) => new PacedSender(schedule, stage, true),
+        sending: (stage) => pacedSender(schedule, stage, true),
       });
     } finally {
       await connection.close();

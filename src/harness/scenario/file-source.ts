@@ -5,45 +5,35 @@ import { packageFile } from '../../core/files/package-file.js';
 import { readDocument } from '../../core/schema/document.js';
 import { Failure } from '../../core/schema/failure.js';
 import { readText, refuseKind } from '../../core/schema/text-file.js';
-import type { LogSpec } from '../traffic/arrival/make.js';
 import { readLog } from '../traffic/log/read.js';
 import { limiterIn } from './limit-file.js';
-import type { RecordedLog, ScenarioSource } from './loaded-scenario.js';
+import type { ScenarioSource } from './loaded-scenario.js';
 import { recordingOf } from './recording.js';
 import type { Scenario } from './scenario-schema.js';
 
-export class FileSource implements ScenarioSource {
-  /** @param readsFiles false for a scenario that was sent: it may name no file */
-  constructor(
-    readonly path: string,
-    readonly readsFiles = true,
-  ) {}
-
-  get name(): string {
-    return nameOf(this.path);
-  }
-
-  definition(file: string): string {
-    this.#refuse(file);
-    const fix = 'Name a file in YAML or JSON, beside the scenario.';
-    return readText(resolve(dirname(this.path), file), { what: `The definition ${file}`, fix });
-  }
-
-  async recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
-    this.#refuse(spec.file);
-    const path = resolve(dirname(this.path), spec.file);
-    refuseEndless(path, spec.file);
-    return recordingOf(spec, cycleMs, (options, sink) => readLog(path, options, sink));
-  }
-
-  #refuse(file: string): void {
-    if (this.readsFiles) return;
+/** @param readsFiles false for a scenario that was sent: it may name no file */
+export function fileSource(path: string, readsFiles = true): ScenarioSource {
+  const placeOf = (file: string): string => {
+    if (readsFiles) return resolve(dirname(path), file);
     throw new Failure('unreadable_file', {
       what: `The file ${file} was not read.`,
       why: 'The scenario names files, which a worker does not read.',
       fix: 'Write what it holds into the scenario.',
     });
-  }
+  };
+  return {
+    path,
+    name: nameOf(path),
+    definition(file) {
+      const fix = 'Name a file in YAML or JSON, beside the scenario.';
+      return readText(placeOf(file), { what: `The definition ${file}`, fix });
+    },
+    async recording(spec, cycleMs) {
+      const place = placeOf(spec.file);
+      refuseEndless(place, spec.file);
+      return recordingOf(spec, cycleMs, (options, sink) => readLog(place, options, sink));
+    },
+  };
 }
 
 function nameOf(path: string): string {
@@ -80,7 +70,7 @@ export async function readSource(path: string): Promise<string> {
 export function withoutFiles({ path, scenario }: { readonly path: string; readonly scenario: unknown }): unknown {
   const { limiter } = scenario as Scenario;
   const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
-  const source = new FileSource(path);
+  const source = fileSource(path);
   const read = (name: string) => readDocument(source.definition(name), name).value;
   const whole =
     typeof limiter === 'string'

@@ -1,6 +1,6 @@
 // Loads a scenario from a file, a text or an object.
 import { Failure } from '../../core/schema/failure.js';
-import { FileSource, readSource } from './file-source.js';
+import { fileSource, readSource } from './file-source.js';
 import type { LoadedScenario } from './loaded-scenario.js';
 import { planScenario, type ScenarioObject } from './plan-scenario.js';
 
@@ -9,7 +9,7 @@ export type { ScenarioObject } from './plan-scenario.js';
 
 /** @throws Failure `unreadable_file`, `invalid_yaml`, `invalid_input` with line and column of every fault, or those of `planContract` */
 export async function loadScenario(path: string): Promise<LoadedScenario> {
-  return planScenario(await readSource(path), new FileSource(path));
+  return planScenario(await readSource(path), fileSource(path));
 }
 
 /**
@@ -17,7 +17,7 @@ export async function loadScenario(path: string): Promise<LoadedScenario> {
  * @throws Failure `invalid_yaml`, `invalid_input` with the place of every fault, or those of `planContract`
  */
 export function parseScenario(source: string | ScenarioObject, path = 'scenario.yaml'): LoadedScenario {
-  return planScenario(source, new FileSource(path));
+  return planScenario(source, fileSource(path));
 }
 
 /** For untrusted objects: reads no files. @throws Failure as `parseScenario`; `invalid_input` for any other value */
@@ -28,5 +28,5 @@ export function parseSent(sent: unknown, path: string): LoadedScenario {
       why: 'It is not an object.',
       fix: 'Send it as a value.',
     });
-  return planScenario(sent as ScenarioObject, new FileSource(path, false));
+  return planScenario(sent as ScenarioObject, fileSource(path, false));
 }

@@ -29,7 +29,7 @@ export function compareLogs(
   hooks: SourceHooks,
 ): Promise<LogComparison> {
   return readInOrder(paths, async (mostRows) => {
-    const run = new SideBySide(candidates);
+    const run = sideBySide(candidates);
     const take = (batches: Iterable<CycleCounts>) => {
       for (const { contracts, requests, instants } of batches)
         for (const [k, ms] of instants!.entries()) run.add(contracts[k]!, requests[k]!, ms, order.readMs(ms));
@@ -59,79 +59,67 @@ export function compareLogs(
   });
 }
 
-class Subject extends KeyEffects {
-  readonly #state: unknown;
-  readonly #rule: Rule;
-
-  constructor(rule: Rule, state: unknown) {
-    super();
-    this.#rule = rule;
-    this.#state = state;
-  }
-
-  decide(ms: number, n: number): number {
-    let admitted = 0;
-    for (let k = 0; k < n; k += 1) {
-      const delay = this.#rule.admit(this.#state, ms, 1, 0);
-      if (delay === LIMITED) continue;
-      admitted += 1;
-      this.started(ms + delay);
-    }
-    this.decided(ms, n, admitted, () => this.#rule.nextAdmission(this.#state, ms, 1));
-    return admitted;
-  }
+/** What a rule has counted for a key, and done to it. */
+interface Subject {
+  readonly state: unknown;
+  readonly effects: KeyEffects;
 }
 
-export class SideBySide {
-  readonly #candidates: readonly Candidate[];
-  readonly #rules: readonly Rule[];
-  readonly #subjects: Subject[][] = [];
-  readonly #countsCycles: readonly boolean[];
-  readonly #timelines: readonly RefusalTimeline[];
+function decide(rule: Rule, { state, effects }: Subject, ms: number, n: number): number {
+  let admitted = 0;
+  for (let k = 0; k < n; k += 1) {
+    const delay = rule.admit(state, ms, 1, 0);
+    if (delay === LIMITED) continue;
+    admitted += 1;
+    effects.started(ms + delay);
+  }
+  effects.decided(ms, n, admitted, () => rule.nextAdmission(state, ms, 1));
+  return admitted;
+}
+
+export function sideBySide(candidates: readonly Candidate[]) {
+  const subjects: Subject[][] = [];
   /** By key: requests that only the second candidate refuses, or only it admits. */
-  readonly #changes = new Map<number, { refused: number; admitted: number }>();
-
-  constructor(candidates: readonly Candidate[]) {
-    this.#candidates = candidates;
-    this.#rules = candidates.map(({ definition }) => ruleOf(definition));
-    this.#countsCycles = candidates.map(({ definition }) => definition.primitive === 'rolling_count');
-    this.#timelines = candidates.map(() => new RefusalTimeline());
-  }
-
-  /** Times ascend. @param readMs the time in the log, for rules that count by cycles. Default: `ms` */
-  add(key: number, n: number, ms: number, readMs = ms): void {
-    this.#subjects[key] ??= this.#rules.map((rule) => new Subject(rule, rule.fresh(readMs)));
-    const admitted = this.#subjects[key].map((subject, index) =>
-      subject.decide(this.#countsCycles[index]! ? readMs : ms, n),
-    );
-    admitted.forEach((ofRule, index) => void this.#timelines[index]!.add(ms, n, ofRule));
-    const [before = 0, after = before] = admitted;
-    if (before === after) return;
-    const change = this.#changes.get(key) ?? { refused: 0, admitted: 0 };
-    change.refused += Math.max(0, before - after);
-    change.admitted += Math.max(0, after - before);
-    this.#changes.set(key, change);
-  }
-
-  compared(): ComparedRules {
-    return {
-      keys: this.#subjects.length,
-      rules: this.#candidates.map((candidate, index) => {
-        const subjects = this.#subjects.map((each) => each[index]!);
-        return comparedRule(candidate, subjects);
-      }),
-      timeline: RefusalTimeline.together(this.#timelines),
-    };
-  }
-
-  changed(names: readonly string[]): ChangedKey[] {
-    return [...this.#changes]
-      .sort(([a, x], [b, y]) => y.refused - x.refused || y.admitted - x.admitted || a - b)
-      .map(([key, { refused, admitted }]) => ({
-        key: names[key]!,
-        requests: this.#subjects[key]![0]!.requests,
-        newly_refused: refused,
-        newly_admitted: admitted,
-      }));
-  }
+  const changes = new Map<number, { refused: number; admitted: number }>();
+  const rules = candidates.map(({ definition }) => ruleOf(definition));
+  const countsCycles = candidates.map(({ definition }) => definition.primitive === 'rolling_count');
+  const timelines = candidates.map(() => new RefusalTimeline());
+  return {
+    /** Times ascend. @param readMs the time in the log, for rules that count by cycles. Default: `ms` */
+    add(key: number, n: number, ms: number, readMs = ms): void {
+      subjects[key] ??= rules.map((rule) => ({ state: rule.fresh(readMs), effects: new KeyEffects() }));
+      const admitted = subjects[key].map((subject, index) =>
+        decide(rules[index]!, subject, countsCycles[index]! ? readMs : ms, n),
+      );
+      admitted.forEach((ofRule, index) => void timelines[index]!.add(ms, n, ofRule));
+      const [before = 0, after = before] = admitted;
+      if (before === after) return;
+      const change = changes.get(key) ?? { refused: 0, admitted: 0 };
+      change.refused += Math.max(0, before - after);
+      change.admitted += Math.max(0, after - before);
+      changes.set(key, change);
+    },
+    compared(): ComparedRules {
+      return {
+        keys: subjects.length,
+        rules: candidates.map((candidate, index) =>
+          comparedRule(
+            candidate,
+            subjects.map((each) => each[index]!.effects),
+          ),
+        ),
+        timeline: RefusalTimeline.together(timelines),
+      };
+    },
+    changed(names: readonly string[]): ChangedKey[] {
+      return [...changes]
+        .sort(([a, x], [b, y]) => y.refused - x.refused || y.admitted - x.admitted || a - b)
+        .map(([key, { refused, admitted }]) => ({
+          key: names[key]!,
+          requests: subjects[key]![0]!.effects.requests,
+          newly_refused: refused,
+          newly_admitted: admitted,
+        }));
+    },
+  };
 }

@@ -30,86 +30,70 @@ export interface Journeys extends Readonly<ReturnType<typeof noJourneys>> {
   readonly left: number;
 }
 
-export class JourneyRecorder {
-  readonly #columns = noJourneys();
-  #left = 0;
-  readonly #open = new Map<SentAttempt, number>();
-  readonly #most: number;
+export type JourneyRecorder = ReturnType<typeof journeyRecorder>;
 
-  constructor(most = 200_000) {
-    this.#most = most;
-  }
-
-  get journeys(): Journeys {
-    return { ...this.#columns, left: this.#left };
-  }
-
-  /** @param heldMs how long the limiter holds it; undefined: limited */
-  decided(attempt: SentAttempt, clock: Clock, heldMs: number | undefined): void {
-    const nowMs = clock.now();
-    const index = this.#add(
-      nowMs,
-      heldMs === undefined ? Number.NaN : nowMs + heldMs,
-      attempt.number,
-      attempt.job.number,
-    );
-    if (index !== undefined) this.#open.set(attempt, index);
-  }
-
-  started(attempt: SentAttempt, clock: Clock): void {
-    const index = this.#open.get(attempt);
-    if (index !== undefined) this.#columns.startedMs[index] = clock.now();
-  }
-
-  abandoned(attempt: SentAttempt, clock: Clock): void {
-    const index = this.#open.get(attempt);
-    if (index === undefined) return;
-    this.#columns.abandonedMs[index] = clock.now();
-    this.#columns.fates[index] = fates.indexOf('abandoned');
-  }
-
-  ended(attempt: SentAttempt, clock: Clock, fate: Fate): void {
-    const index = this.#open.get(attempt);
-    if (index === undefined) return;
-    this.#open.delete(attempt);
-    this.#end(index, clock.now(), fate);
-  }
-
-  row({ cycle, totals, decisions }: CycleRow, cycleMs: number): void {
-    const { requests, limited } = totals;
-    if (decisions !== undefined) {
-      for (const [index, atMs] of decisions.atMs.entries()) this.#pass(atMs, decisions.delaysMs[index]!);
-      return;
-    }
-    const fromMs = startOf(cycle, cycleMs);
-    for (let k = 0; k < requests; k += 1) {
-      this.#pass(fromMs + ((k + 0.5) / requests) * cycleMs, k < requests - limited ? 0 : Number.NaN);
-    }
-  }
-
+export function journeyRecorder(most = 200_000) {
+  const columns = noJourneys();
+  let left = 0;
+  const open = new Map<SentAttempt, number>();
   /** @param heldMs NaN: limited */
-  #pass(atMs: number, heldMs: number): void {
-    const index = this.#add(atMs, atMs + heldMs, 1, this.#columns.jobs.length);
+  const pass = (atMs: number, heldMs: number): void => {
+    const index = add(atMs, atMs + heldMs, 1, columns.jobs.length);
     if (index === undefined) return;
-    if (Number.isNaN(heldMs)) this.#end(index, atMs, 'limited');
-    else this.#end(index, atMs + heldMs, 'served');
-  }
-
-  #add(decidedMs: number, admittedMs: number, attempts: number, jobs: number): number | undefined {
-    const columns = this.#columns;
+    if (Number.isNaN(heldMs)) end(index, atMs, 'limited');
+    else end(index, atMs + heldMs, 'served');
+  };
+  const add = (decidedMs: number, admittedMs: number, attempts: number, jobs: number): number | undefined => {
     const index = columns.jobs.length;
-    if (index === this.#most) {
-      this.#left += 1;
+    if (index === most) {
+      left += 1;
       return undefined;
     }
     const nothing = { startedMs: Number.NaN, abandonedMs: Number.NaN, endedMs: Number.NaN };
     const entry = { decidedMs, admittedMs, ...nothing, fates: fates.indexOf('open'), attempts, jobs };
     for (const [name, value] of Object.entries(entry)) columns[name as keyof typeof columns].push(value);
     return index;
-  }
-
-  #end(index: number, ms: number, fate: Fate): void {
-    this.#columns.endedMs[index] = ms;
-    if (Number.isNaN(this.#columns.abandonedMs[index]!)) this.#columns.fates[index] = fates.indexOf(fate);
-  }
+  };
+  const end = (index: number, ms: number, fate: Fate): void => {
+    columns.endedMs[index] = ms;
+    if (Number.isNaN(columns.abandonedMs[index]!)) columns.fates[index] = fates.indexOf(fate);
+  };
+  return {
+    get journeys(): Journeys {
+      return { ...columns, left };
+    },
+    /** @param heldMs how long the limiter holds it; undefined: limited */
+    decided(attempt: SentAttempt, clock: Clock, heldMs: number | undefined): void {
+      const nowMs = clock.now();
+      const index = add(nowMs, heldMs === undefined ? Number.NaN : nowMs + heldMs, attempt.number, attempt.job.number);
+      if (index !== undefined) open.set(attempt, index);
+    },
+    started(attempt: SentAttempt, clock: Clock): void {
+      const index = open.get(attempt);
+      if (index !== undefined) columns.startedMs[index] = clock.now();
+    },
+    abandoned(attempt: SentAttempt, clock: Clock): void {
+      const index = open.get(attempt);
+      if (index === undefined) return;
+      columns.abandonedMs[index] = clock.now();
+      columns.fates[index] = fates.indexOf('abandoned');
+    },
+    ended(attempt: SentAttempt, clock: Clock, fate: Fate): void {
+      const index = open.get(attempt);
+      if (index === undefined) return;
+      open.delete(attempt);
+      end(index, clock.now(), fate);
+    },
+    row({ cycle, totals, decisions }: CycleRow, cycleMs: number): void {
+      const { requests, limited } = totals;
+      if (decisions !== undefined) {
+        for (const [index, atMs] of decisions.atMs.entries()) pass(atMs, decisions.delaysMs[index]!);
+        return;
+      }
+      const fromMs = startOf(cycle, cycleMs);
+      for (let k = 0; k < requests; k += 1) {
+        pass(fromMs + ((k + 0.5) / requests) * cycleMs, k < requests - limited ? 0 : Number.NaN);
+      }
+    },
+  };
 }

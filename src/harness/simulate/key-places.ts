@@ -12,75 +12,61 @@ import type { Asked, World } from './world.js';
 
 const NO_PLACE = '(no place)';
 
+export type KeyPlaces = ReturnType<typeof keyPlaces>;
+
 /** A world whose keys do not all have a place: a last contract is for the others. */
-export class KeyPlaces {
+export function keyPlaces({ max_keys, overflow }: KeyedSpec, world: World) {
   /** Cycle of the last request by key, oldest first. */
-  readonly #taken = new Map<number, number>();
-  readonly clock: World['clock'];
-  readonly #most: number;
-  readonly #world: World;
-  readonly #span: number;
-  readonly #without: number;
+  const taken = new Map<number, number>();
+  const figures = { requests: 0, limited: 0 };
+  const { clock } = world;
+  const without = world.add(NO_PLACE);
+  const span = spanCycles(world.contracts[without]!.gate.plan, clock.cycleMs);
   /** Their contract if such keys are refused; undefined if they share it. */
-  readonly refusing: number | undefined;
-  readonly figures = { requests: 0, limited: 0 };
-
-  constructor({ max_keys, overflow }: KeyedSpec, world: World) {
-    this.#most = max_keys;
-    this.#world = world;
-    this.clock = world.clock;
-    this.#without = world.add(NO_PLACE);
-    this.#span = spanCycles(world.contracts[this.#without]!.gate.plan, world.clock.cycleMs);
-    this.refusing = overflow === 'refuse' ? this.#without : undefined;
-  }
-
-  decide(batch: CycleCounts): void {
-    eachOf(batch, this.clock, (key, n, cost) => n > 0 && this.request(key, n, { charged: cost, cost }));
-  }
-
-  request(key: number, n: number, asked?: Asked): number {
-    if (this.#take(key, this.clock.cycle())) return this.#world.request(key, n, asked);
-    const world = this.#world;
-    const without = this.#without;
-    const admitted = this.refusing === undefined ? world.request(without, n, asked) : world.refuse(without, n, asked);
-    this.figures.requests += n;
-    this.figures.limited += n - admitted;
-    return admitted;
-  }
-
-  #take(key: number, cycle: number): boolean {
-    if (!this.#taken.delete(key) && this.#taken.size >= this.#most && !this.#freeOne(cycle)) return false;
-    this.#taken.set(key, cycle);
+  const refusing = overflow === 'refuse' ? without : undefined;
+  const take = (key: number, cycle: number): boolean => {
+    if (!taken.delete(key) && taken.size >= max_keys && !freeOne(cycle)) return false;
+    taken.set(key, cycle);
     return true;
-  }
-
-  /** The key's own contract or the shared one; undefined if the request was refused. */
-  decider(key: number): SimulatedContract | undefined {
-    if (this.#taken.has(key)) return this.#world.contracts[key];
-    return this.refusing === undefined ? this.#world.contracts[this.#without] : undefined;
-  }
-
-  /** Until a key may find a place; whole seconds, as a node announces them. */
-  announcedMs(): number {
-    const { clock } = this;
-    return secondsUntil(this.againCycle(clock.cycle()), clock.now(), clock.cycleMs) * 1000;
-  }
-
-  againCycle(cycle: number): number {
-    for (const last of this.#taken.values()) if (last + this.#span > cycle) return last + this.#span;
-    return cycle + 1;
-  }
-
-  #freeOne(cycle: number): boolean {
-    for (const [key, last] of this.#taken) {
-      if (last + this.#span > cycle) return false;
-      const contract = this.#world.contracts[key]!;
+  };
+  const freeOne = (cycle: number): boolean => {
+    for (const [key, last] of taken) {
+      if (last + span > cycle) return false;
+      const contract = world.contracts[key]!;
       contract.advance(cycle);
       const { plan, record } = contract.gate;
       if (!isAsNew(plan, record, cycle)) continue;
-      this.#taken.delete(key);
+      taken.delete(key);
       return true;
     }
     return false;
-  }
+  };
+  const request = (key: number, n: number, asked?: Asked): number => {
+    if (take(key, clock.cycle())) return world.request(key, n, asked);
+    const admitted = refusing === undefined ? world.request(without, n, asked) : world.refuse(without, n, asked);
+    figures.requests += n;
+    figures.limited += n - admitted;
+    return admitted;
+  };
+  const againCycle = (cycle: number): number => {
+    for (const last of taken.values()) if (last + span > cycle) return last + span;
+    return cycle + 1;
+  };
+  return {
+    clock,
+    refusing,
+    figures,
+    decide(batch: CycleCounts): void {
+      eachOf(batch, clock, (key, n, cost) => n > 0 && request(key, n, { charged: cost, cost }));
+    },
+    request,
+    /** The key's own contract or the shared one; undefined if the request was refused. */
+    decider(key: number): SimulatedContract | undefined {
+      if (taken.has(key)) return world.contracts[key];
+      return refusing === undefined ? world.contracts[without] : undefined;
+    },
+    /** Until a key may find a place; whole seconds, as a node announces them. */
+    announcedMs: () => secondsUntil(againCycle(clock.cycle()), clock.now(), clock.cycleMs) * 1000,
+    againCycle,
+  };
 }

@@ -6,9 +6,7 @@ import { nearestRank } from '../../core/math/nearest-rank.js';
 import type { Clock } from '../../core/time/clock.js';
 import { startOf } from '../../core/time/cycle.js';
 import type { JobEnding } from '../clients/behaviour.js';
-import type { ClientWatch } from '../clients/client-tally.js';
 import type { Series } from '../outcome/series.js';
-import type { ServiceWatch } from './service.js';
 
 interface SeriesRecorderOptions {
   readonly clock: Clock;
@@ -17,87 +15,74 @@ interface SeriesRecorderOptions {
   readonly hasService: boolean;
 }
 
-export class SeriesRecorder implements ClientWatch, ServiceWatch {
-  readonly #clock: Clock;
-  readonly #hasService: boolean;
-  readonly #rows: SeriesRows;
-  #cycle: number;
-  #waiting = 0;
-  #mostWaiting = 0;
-  #openJobs = 0;
-  #retries = 0;
-  #latencies: number[] = [];
-  #responses: number[] = [];
+export type SeriesRecorder = ReturnType<typeof seriesRecorder>;
 
-  constructor({ clock, firstCycle, lastCycle, hasService }: SeriesRecorderOptions) {
-    this.#clock = clock;
-    this.#hasService = hasService;
-    this.#rows = new SeriesRows(lastCycle - firstCycle + 1);
-    this.#cycle = firstCycle;
-  }
-
-  queued(waiting: number): void {
-    this.#reach(this.#clock.cycle());
-    // A change at the start of a cycle does not belong to the previous one.
-    if (this.#clock.now() > startOf(this.#cycle, this.#clock.cycleMs)) this.#sawWaiting();
-    this.#waiting = waiting;
-    this.#sawWaiting();
-  }
-
-  responded(ms: number): void {
-    this.#reach(this.#clock.cycle());
-    this.#responses.push(ms);
-  }
-
-  born(): void {
-    this.#reach(this.#clock.cycle());
-    this.#openJobs += 1;
-  }
-
-  retried(): void {
-    this.#reach(this.#clock.cycle());
-    this.#retries += 1;
-  }
-
-  ended(ending: JobEnding, ms: number): void {
-    this.#reach(this.#clock.cycle());
-    this.#openJobs -= 1;
-    if (ending === 'succeeded') this.#latencies.push(ms);
-  }
-
-  finish(lastCycle: number): Series {
-    this.#reach(lastCycle + 1);
-    const rows = this.#rows.rows();
-    const column = (index: number) => rows.map((row) => row[index]!);
-    const measured = (index: number) => rows.map((row) => row[index] ?? null);
-    const atService = { queue: column(1), response_ms_p50: measured(6), response_ms_p99: measured(7) };
-    return {
-      cycle: column(0),
-      open_jobs: column(2),
-      retries: column(3),
-      latency_ms_p50: measured(4),
-      latency_ms_p99: measured(5),
-      latency_taken: 'from the first attempt until served, plotted at the cycle of completion',
-      ...(this.#hasService ? atService : {}),
-    };
-  }
-
-  #sawWaiting(): void {
-    if (this.#waiting > this.#mostWaiting) this.#mostWaiting = this.#waiting;
-  }
-
-  #reach(cycle: number): void {
-    while (this.#cycle < cycle) {
-      this.#sawWaiting();
-      const counts = [this.#mostWaiting, this.#openJobs, this.#retries] as const;
-      this.#rows.add([this.#cycle, ...counts, ...quantilesOf(this.#latencies), ...quantilesOf(this.#responses)]);
-      this.#cycle += 1;
-      this.#mostWaiting = 0;
-      this.#retries = 0;
-      this.#latencies.length = 0;
-      this.#responses.length = 0;
+export function seriesRecorder({ clock, firstCycle, lastCycle, hasService }: SeriesRecorderOptions) {
+  let waiting = 0;
+  let mostWaiting = 0;
+  let openJobs = 0;
+  let retries = 0;
+  const latencies: number[] = [];
+  const responses: number[] = [];
+  const kept = seriesRows(lastCycle - firstCycle + 1);
+  let cycle = firstCycle;
+  const sawWaiting = (): void => {
+    if (waiting > mostWaiting) mostWaiting = waiting;
+  };
+  const reach = (present: number): void => {
+    while (cycle < present) {
+      sawWaiting();
+      const counts = [mostWaiting, openJobs, retries] as const;
+      kept.add([cycle, ...counts, ...quantilesOf(latencies), ...quantilesOf(responses)]);
+      cycle += 1;
+      mostWaiting = 0;
+      retries = 0;
+      latencies.length = 0;
+      responses.length = 0;
     }
-  }
+  };
+  return {
+    queued(now: number): void {
+      reach(clock.cycle());
+      // A change at the start of a cycle does not belong to the previous one.
+      if (clock.now() > startOf(cycle, clock.cycleMs)) sawWaiting();
+      waiting = now;
+      sawWaiting();
+    },
+    responded(ms: number): void {
+      reach(clock.cycle());
+      responses.push(ms);
+    },
+    born(): void {
+      reach(clock.cycle());
+      openJobs += 1;
+    },
+    retried(): void {
+      reach(clock.cycle());
+      retries += 1;
+    },
+    ended(ending: JobEnding, ms: number): void {
+      reach(clock.cycle());
+      openJobs -= 1;
+      if (ending === 'succeeded') latencies.push(ms);
+    },
+    finish(last: number): Series {
+      reach(last + 1);
+      const rows = kept.rows();
+      const column = (index: number) => rows.map((row) => row[index]!);
+      const measured = (index: number) => rows.map((row) => row[index] ?? null);
+      const atService = { queue: column(1), response_ms_p50: measured(6), response_ms_p99: measured(7) };
+      return {
+        cycle: column(0),
+        open_jobs: column(2),
+        retries: column(3),
+        latency_ms_p50: measured(4),
+        latency_ms_p99: measured(5),
+        latency_taken: 'from the first attempt until served, plotted at the cycle of completion',
+        ...(hasService ? atService : {}),
+      };
+    },
+  };
 }
 
 function quantilesOf(values: number[]): readonly [p50: number | null, p99: number | null] {
@@ -120,36 +105,31 @@ const CYCLES_KEPT = 8;
 
 export type SeriesRow = readonly [cycle: number, ...values: readonly (number | null)[]];
 
-export class SeriesRows {
-  readonly #stretch: number;
-  readonly #kept: SeriesRow[] = [];
-  #open: SeriesRow[] = [];
-
-  constructor(cycles: number) {
-    this.#stretch = cycles <= STRETCHES * CYCLES_KEPT ? 1 : Math.ceil(cycles / STRETCHES);
-  }
-
-  add(row: SeriesRow): void {
-    this.#open.push(row);
-    if (this.#open.length === this.#stretch) this.#close();
-  }
-
-  rows(): readonly SeriesRow[] {
-    this.#close();
-    return this.#kept;
-  }
-
-  #close(): void {
-    const rows = this.#open;
-    this.#open = [];
+export function seriesRows(cycles: number) {
+  const kept: SeriesRow[] = [];
+  let open: SeriesRow[] = [];
+  const stretch = cycles <= STRETCHES * CYCLES_KEPT ? 1 : Math.ceil(cycles / STRETCHES);
+  const close = (): void => {
+    const rows = open;
+    open = [];
     const first = rows[0];
     if (first === undefined) return;
     const indexes = new Set([0, rows.length - 1]);
     for (let column = 1; column < first.length; column += 1) {
       for (const index of extremes(rows, column)) indexes.add(index);
     }
-    for (const index of [...indexes].sort((a, b) => a - b)) this.#kept.push(rows[index]!);
-  }
+    for (const index of [...indexes].sort((a, b) => a - b)) kept.push(rows[index]!);
+  };
+  return {
+    add(row: SeriesRow): void {
+      open.push(row);
+      if (open.length === stretch) close();
+    },
+    rows(): readonly SeriesRow[] {
+      close();
+      return kept;
+    },
+  };
 }
 
 function extremes(rows: readonly SeriesRow[], column: number): number[] {

@@ -17,7 +17,7 @@ import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
 import { checkLoaded, type LoadedScenario } from '../scenario/loaded-scenario.js';
 import { countsOfModels, priced, requestsOfModels } from '../traffic/requests.js';
 import type { JourneyRecorder } from './journeys.js';
-import { KeyPlaces } from './key-places.js';
+import { type KeyPlaces, keyPlaces } from './key-places.js';
 import { type Drivable, rowsOf } from './run.js';
 import { hasPlaces, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
@@ -180,7 +180,7 @@ async function begin(
     },
     about: { firstCycle, lastCycle, keepsTimeline, control, measured, actors: () => actorStates(world, clients) },
   });
-  const places = keyed === undefined || hasPlaces(scenario, names) ? undefined : new KeyPlaces(keyed, world);
+  const places = keyed === undefined || hasPlaces(scenario, names) ? undefined : keyPlaces(keyed, world);
   const clients =
     senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, places, lastCycle, journeys });
   if (clients !== undefined) return { world, lastCycle, batches: [] };

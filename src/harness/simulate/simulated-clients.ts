@@ -7,7 +7,7 @@ import { secondsUntil, startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
 import type { ServiceAnswer } from '../clients/behaviour.js';
 import type { SentAttempt } from '../clients/client.js';
-import { Population } from '../clients/population.js';
+import { type Population, populationOf } from '../clients/population.js';
 import type { ClientFigures, ServiceFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
@@ -18,7 +18,7 @@ import type { KeyPlaces } from './key-places.js';
 import { ModelledTransport } from './modelled-transport.js';
 import { arrivalsOf } from './run.js';
 import type { Traffic } from './scenario-traffic.js';
-import { SeriesRecorder } from './series-recorder.js';
+import { type SeriesRecorder, seriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';
 import type { World } from './world.js';
 
@@ -61,7 +61,7 @@ export class SimulatedClients {
     this.#contracts = traffic.names.length;
     this.#startCycle = startCycle;
     const hasService = service !== undefined;
-    const watch = new SeriesRecorder({ clock, firstCycle: startCycle, lastCycle, hasService });
+    const watch = seriesRecorder({ clock, firstCycle: startCycle, lastCycle, hasService });
     this.#recorder = watch;
     const fromMs = startOf(startCycle + warmUp, clock.cycleMs);
     const untilMs = startOf(startCycle + traffic.cycles, clock.cycleMs);
@@ -104,7 +104,7 @@ export class SimulatedClients {
       drawRetryAfterMs: retryAfter && (() => Math.ceil(retryAfter.drawMs(retryAfterDraws) / 1000) * 1000),
       loses: () => losses.some(({ share, at }) => this.#isIn(at) && lossDraws.uniform() < share),
     });
-    this.population = new Population({
+    this.population = populationOf({
       clock,
       transport: modelled,
       plans: senders,

@@ -12,38 +12,31 @@ import { isMessage } from './trace.js';
 
 const VERSION = '0.7.1';
 
-export class StatelyTrace {
-  readonly #sink: (line: string) => void;
-  #lines = 0;
-
-  constructor(sink: (line: string) => void) {
-    this.#sink = sink;
-  }
-
-  readonly inspect = (inspected: InspectionEvent, clock: Clock): void => {
+export function statelyTrace(sink: (line: string) => void): (inspected: InspectionEvent, clock: Clock) => void {
+  let lines = 0;
+  const write = (event: object, clock: Clock): void => {
+    lines += 1;
+    const createdAt = String(Math.floor(clock.now()));
+    sink(JSON.stringify({ ...event, rootId: 'run', id: String(lines), createdAt, _version: VERSION }));
+  };
+  return (inspected, clock) => {
     if (inspected.type !== '@xstate.event' && inspected.type !== '@xstate.snapshot') return;
     const { type, event } = inspected;
     const actor = inspected.actorRef as Actor<AnyStateMachine>;
     const sessionId = actor.id;
     if (type === '@xstate.event') {
       const sourceId = (inspected.sourceRef as AnyActorRef | undefined)?.id;
-      if (isMessage(event)) this.#write({ type, event: plain(event), sourceId, sessionId }, clock);
+      if (isMessage(event)) write({ type, event: plain(event), sourceId, sessionId }, clock);
       return;
     }
     const snapshot = plain(inspected.snapshot);
-    if (isMessage(event)) this.#write({ type, event: plain(event), snapshot, sessionId }, clock);
+    if (isMessage(event)) write({ type, event: plain(event), snapshot, sessionId }, clock);
     else if (event.type === 'xstate.init') {
       const parentId = actor.sessionId === inspected.rootId ? undefined : 'run';
       const definition = JSON.stringify(actor.logic.config ?? {});
-      this.#write({ type: '@xstate.actor', name: sessionId, definition, snapshot, parentId, sessionId }, clock);
+      write({ type: '@xstate.actor', name: sessionId, definition, snapshot, parentId, sessionId }, clock);
     }
   };
-
-  #write(event: object, clock: Clock): void {
-    this.#lines += 1;
-    const createdAt = String(Math.floor(clock.now()));
-    this.#sink(JSON.stringify({ ...event, rootId: 'run', id: String(this.#lines), createdAt, _version: VERSION }));
-  }
 }
 
 /** A copy: the actor changes before it is written. */

@@ -13,40 +13,33 @@ export interface TracedMessage {
   readonly after: string;
 }
 
-type TraceSink = (message: TracedMessage) => void;
-
-export class Trace {
-  readonly #states = new WeakMap<object, string>();
-  readonly #open = new Map<object, Omit<TracedMessage, 'after'>>();
-  readonly #sink: TraceSink;
-
-  constructor(sink: TraceSink) {
-    this.#sink = sink;
-  }
-
-  readonly inspect = (inspected: InspectionEvent, clock: Clock): void => {
+export function traceInto(sink: (message: TracedMessage) => void) {
+  const states = new WeakMap<object, string>();
+  const open = new Map<object, Omit<TracedMessage, 'after'>>();
+  const inspect = (inspected: InspectionEvent, clock: Clock): void => {
     const actor = inspected.actorRef as AnyActorRef;
     if (inspected.type === '@xstate.event' && isMessage(inspected.event)) {
       const from = (inspected.sourceRef as AnyActorRef | undefined)?.id ?? '';
-      const before = isRequest(inspected.event) ? '' : (this.#states.get(actor) ?? stateOf(actor.getSnapshot()));
-      this.#open.set(actor, { ...instantOf(clock), from, to: actor.id, event: inspected.event.type, before });
+      const before = isRequest(inspected.event) ? '' : (states.get(actor) ?? stateOf(actor.getSnapshot()));
+      open.set(actor, { ...instantOf(clock), from, to: actor.id, event: inspected.event.type, before });
     } else if (inspected.type === '@xstate.snapshot' && isMessage(inspected.event)) {
       const state = stateOf(inspected.snapshot);
-      this.#states.set(actor, state);
-      this.#over(actor, isRequest(inspected.event) ? inspected.event.decision : state);
+      states.set(actor, state);
+      over(actor, isRequest(inspected.event) ? inspected.event.decision : state);
     }
   };
-
-  /** Reports the messages that got no reaction before the end of the run. */
-  end(): void {
-    for (const actor of this.#open.keys()) this.#over(actor, '');
-  }
-
-  #over(actor: object, after: string): void {
-    const message = this.#open.get(actor);
-    this.#open.delete(actor);
-    if (message !== undefined) this.#sink({ ...message, after });
-  }
+  const over = (actor: object, after: string): void => {
+    const message = open.get(actor);
+    open.delete(actor);
+    if (message !== undefined) sink({ ...message, after });
+  };
+  return {
+    inspect,
+    /** Reports the messages that got no reaction before the end of the run. */
+    end(): void {
+      for (const actor of open.keys()) over(actor, '');
+    },
+  };
 }
 
 function instantOf(clock: Clock): Pick<TracedMessage, 'cycle' | 'ms'> {

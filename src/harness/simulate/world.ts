@@ -14,7 +14,7 @@ import { assert } from '../../core/schema/failure.js';
 import type { Clock } from '../../core/time/clock.js';
 import { startOf } from '../../core/time/cycle.js';
 import { VirtualClock } from '../../core/time/virtual.js';
-import { CostTally } from '../outcome/cost-tally.js';
+import { costTally } from '../outcome/cost-tally.js';
 import { type CycleRow, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import { type CycleCounts, eachOf } from '../traffic/requests.js';
 import { CycleRows } from './cycle-rows.js';
@@ -68,7 +68,7 @@ export class World<About extends object = object> {
     const actors = new ContractActors(hear);
     this.actors = actors.system;
     // `about` is missing only if it has no fields.
-    const costs = costUnit === undefined ? {} : { costs: new CostTally(costUnit) };
+    const costs = costUnit === undefined ? {} : { costs: costTally(costUnit) };
     // Not by spreading: the engine would give each run a class of its own, and compile all that reads it again.
     this.run = Object.assign(shapeOf(this.#names, plan), costs, options.about as About);
     this.byContract = byContract;

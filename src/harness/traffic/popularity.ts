@@ -7,7 +7,7 @@
 import type { Static, TProperties } from 'typebox';
 import { pow } from '../../core/math/elementary.js';
 import type { RandomStream } from '../../core/math/random.js';
-import { AliasTable } from '../../core/math/random-law.js';
+import { weightedDraw } from '../../core/math/random-law.js';
 import { Failure } from '../../core/schema/failure.js';
 import { exact, real } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
@@ -50,12 +50,12 @@ export interface PopularityPlan {
 /** @throws Failure `invalid_input` unless each of 1 .. MOST_CONTRACTS contracts has one weight, not all 0 */
 export function planPopularity(spec: PopularitySpec, contracts: number): PopularityPlan {
   if (spec.law === 'weights') checkWeights(spec.weights, contracts);
-  let table: AliasTable | undefined;
+  let drawn: ReturnType<typeof weightedDraw> | undefined;
   const make = (stream: RandomStream): Popularity => {
     if (spec.law === 'even') return inTurn(contracts);
-    table ??= new AliasTable(weightsOf(spec, contracts));
-    const weighted = table;
-    return () => weighted.draw(stream);
+    drawn ??= weightedDraw(weightsOf(spec, contracts));
+    const draw = drawn;
+    return () => draw(stream);
   };
   return { law: spec.law, make };
 }

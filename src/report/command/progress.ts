@@ -78,39 +78,32 @@ function bar(share: number): string {
 /** Columns of the cycle, and of planned, sent, admitted and limited requests. */
 const WIDTHS = [8, 9, 9, 9, 9];
 
-export class CycleLines {
-  readonly #progress: Progress;
-  readonly #out: Output;
-  #headed = false;
-  #state: number | undefined;
-
-  constructor(name: string, out: Output = process.stderr) {
-    this.#progress = new Progress(name, out);
-    this.#out = out;
-  }
-
-  readonly show = (row: CycleRow<LiveRun>): void => {
+/** @returns takes each row, as its cycle closes */
+export function cycleLines(name: string): (row: CycleRow<LiveRun>) => void {
+  const out: Output = process.stderr;
+  const progress = new Progress(name, out);
+  let isHeaded = false;
+  let state: number | undefined;
+  const add = ({ cycle, run, totals, states }: CycleRow<LiveRun>, elapsed: number): void => {
+    eraseProgress();
+    const line = (cells: Parameters<typeof rowOf>[0]) => out.write(`${cutTo(rowOf(cells), out)}\n`);
+    if (!isHeaded) line(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state']);
+    isHeaded = true;
+    const { planned, sent } = run.sending(cycle);
+    state = states[0] ?? state;
+    const contracts = run.names.length;
+    const shown = contracts === 1 ? run.states[state ?? run.initial]!.name : `${totals.limiting} of ${contracts} shut`;
+    if (planned > 0 || sent > 0) line([elapsed, planned, sent, totals.admitted, totals.limited, shown]);
+  };
+  return (row) => {
     const { firstCycle, lastCycle } = row.run;
     const elapsed = row.cycle - firstCycle + 1;
     const cycles = lastCycle - firstCycle + 1;
-    if (this.#out.isTTY === true) this.#addLine(row, elapsed);
-    this.#progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
+    if (out.isTTY === true) add(row, elapsed);
+    progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
   };
-
-  #addLine({ cycle, run, totals, states }: CycleRow<LiveRun>, elapsed: number): void {
-    eraseProgress();
-    const line = (cells: Parameters<typeof row>[0]) => this.#out.write(`${cutTo(row(cells), this.#out)}\n`);
-    if (!this.#headed) line(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state']);
-    this.#headed = true;
-    const { planned, sent } = run.sending(cycle);
-    this.#state = states[0] ?? this.#state;
-    const contracts = run.names.length;
-    const state =
-      contracts === 1 ? run.states[this.#state ?? run.initial]!.name : `${totals.limiting} of ${contracts} shut`;
-    if (planned > 0 || sent > 0) line([elapsed, planned, sent, totals.admitted, totals.limited, state]);
-  }
 }
 
-function row(cells: readonly (string | number)[]): string {
+function rowOf(cells: readonly (string | number)[]): string {
   return `${WIDTHS.map((width, index) => String(cells[index]).padStart(width)).join('')}  ${cells.at(-1)}`;
 }

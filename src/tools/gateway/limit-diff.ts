@@ -5,7 +5,7 @@ import { VirtualClock } from '../../core/time/virtual.js';
 import type { SentAttempt } from '../../harness/clients/client.js';
 import { planClients } from '../../harness/clients/client-plan.js';
 import type { LibraryName } from '../../harness/clients/libraries.js';
-import { Population } from '../../harness/clients/population.js';
+import { type Population, populationOf } from '../../harness/clients/population.js';
 import { summaryOf } from '../../harness/outcome/read-summary.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
 import type { LogOptions } from '../../harness/traffic/log/log-options.js';
@@ -221,7 +221,7 @@ class LogRetries {
         refused === undefined ? { type: 'served' } : { type: 'limited', retryAfterMs: refused.retryAfterMs },
       );
     };
-    const population = new Population({
+    const population = populationOf({
       clock,
       transport: { send, abandon: () => {} },
       plans: planClients([{ like: this.like }], 1),

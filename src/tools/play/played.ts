@@ -13,7 +13,7 @@ import type { Outcome } from '../../harness/outcome/outcome-schema.js';
 import type { Timeline } from '../../harness/outcome/timeline.js';
 import type { LoadedScenario, RecordedLog, ScenarioSource } from '../../harness/scenario/loaded-scenario.js';
 import { planScenario } from '../../harness/scenario/plan-scenario.js';
-import { JourneyRecorder, type Journeys } from '../../harness/simulate/journeys.js';
+import { type Journeys, journeyRecorder } from '../../harness/simulate/journeys.js';
 import {
   type Run,
   type SimulatedRun,
@@ -112,7 +112,7 @@ export async function playScenario(
   ];
   const options = { seed: scenario.seed, signal };
   const all = 1 + others.length;
-  const journeys = new JourneyRecorder(MOST_JOURNEYS);
+  const journeys = journeyRecorder(MOST_JOURNEYS);
   const ran = async (done: number, one: LoadedScenario, more: Pick<SimulateOptions, 'journeys'> = {}) => {
     let shown = 0;
     const show = tap<CycleRow<SimulatedRun>>(({ cycle, run: { firstCycle, lastCycle } }) => {

@@ -11,7 +11,7 @@ import { VERSION } from '../../core/version.js';
 import { type Connection, connectTo, movedMs, warmUp } from '../../harness/live/connection.js';
 import { RequestsInFlight } from '../../harness/live/in-flight.js';
 import { LAST_WAIT_MS, warmer } from '../../harness/live/live-run.js';
-import { PacedSender, upTo } from '../../harness/live/paced-sender.js';
+import { pacedSender, upTo } from '../../harness/live/paced-sender.js';
 import { RunClock } from '../../harness/live/run-clock.js';
 import type { Stage } from '../../harness/live/sending.js';
 import { ForeignTarget, type Target } from '../../harness/live/target.js';
@@ -135,7 +135,7 @@ async function sendShare(
     gone ??= words;
   };
   const inFlight = new RequestsInFlight({ clock, pool, target, observer, timeoutMs, onGone });
-  const sending = new PacedSender(
+  const sending = pacedSender(
     schedule,
     { clock, firstCycle, inFlight, observer, uncertaintyMs, warm },
     job.byInstants,

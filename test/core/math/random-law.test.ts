@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../../src/core/math/random.js';
-import { AliasTable, drawPoisson, logProbability, PoissonLaw } from '../../../src/core/math/random-law.js';
+import { drawPoisson, logProbability, PoissonLaw, weightedDraw } from '../../../src/core/math/random-law.js';
 import { Bug } from '../../../src/core/schema/failure.js';
 import { chiSquareDeviate, histogram, meanDeviate } from '../limiter/statistics.js';
 
@@ -131,10 +131,10 @@ it.each([
   ['tiny weights', [1e-300, 3e-300]],
   ['huge weights', [1e300, 3e300]],
 ])('a choice by weight takes each as often as its weight says: %s', (name, weights) => {
-  const table = new AliasTable(weights);
+  const draw = weightedDraw(weights);
   const stream = new RandomStream(1, `alias ${name}`);
   const sum = weights.reduce((a, b) => a + b);
-  const counts = histogram(weights.length, N, () => table.draw(stream));
+  const counts = histogram(weights.length, N, () => draw(stream));
   expect(counts.filter((count, i) => count > 0 && weights[i] === 0)).toEqual([]);
   if (weights.length > 1) {
     const expected = weights.map((weight) => (weight / sum) * N);
@@ -148,11 +148,11 @@ it('a choice by weight is right for any weights: every share of [0, 1) is as wid
     fc.property(fc.array(weight, { minLength: 1, maxLength: 40 }), (weights) => {
       const sum = weights.reduce((a, b) => a + b);
       fc.pre(sum > 0);
-      const table = new AliasTable(weights);
+      const draw = weightedDraw(weights);
       const steps = 1 << 14;
       let step = 0;
       const even = { uniform: () => (step++ + 0.5) / steps } as RandomStream;
-      const counts = histogram(weights.length, steps, () => table.draw(even));
+      const counts = histogram(weights.length, steps, () => draw(even));
       // Each of the n columns is cut in two, and each cut may fall within a step.
       const wrong = counts.filter((count, i) => Math.abs(count - (weights[i]! / sum) * steps) > 2 * weights.length);
       expect(wrong).toEqual([]);
@@ -169,5 +169,5 @@ it.each([
   ['an infinite one', [1, Infinity]],
   ['a sum beyond the doubles', [1e308, 1e308]],
 ])('a choice by such weights is a bug: %s', (_name, weights) => {
-  expect(() => new AliasTable(weights)).toThrow(Bug);
+  expect(() => weightedDraw(weights)).toThrow(Bug);
 });

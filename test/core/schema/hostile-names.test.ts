@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contractMachine } from '../../../src/core/limiter/contract-machine.js';
-import { Deciders } from '../../../src/core/limiter/products/deciders.js';
+import { decidersOf } from '../../../src/core/limiter/products/deciders.js';
 import { checkLimiter, limiterDefinition } from '../../../src/core/limiter/products/limiter-spec.js';
 import { definitionOf } from '../../../src/core/limiter/products/products.js';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
@@ -118,10 +118,10 @@ it.each(['{"like":"NAME"}', '{"like":"nginx","rate":"1r/s","NAME":1}', '{"primit
 );
 
 it('a limiter that follows a rule keeps a state of its own for each key', () => {
-  const deciders = new Deciders(definitionOf({ like: 'nginx', rate: '1r/s', burst: 0 }, 1_000));
-  const decided = hostile.map((key) => deciders.decideLine(JSON.stringify({ t_ms: 1e12, key })));
+  const decide = decidersOf(definitionOf({ like: 'nginx', rate: '1r/s', burst: 0 }, 1_000));
+  const decided = hostile.map((key) => decide(JSON.stringify({ t_ms: 1e12, key })));
   expect(decided.map((one) => 'admitted' in one && one.admitted)).toEqual(hostile.map(() => true));
-  expect(deciders.decideLine(withName('{"t_ms":1e12,"NAME":1}', '__proto__'))).toMatchObject({
+  expect(decide(withName('{"t_ms":1e12,"NAME":1}', '__proto__'))).toMatchObject({
     code: 'invalid_input',
   });
 });

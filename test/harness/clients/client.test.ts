@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { InspectionEvent } from 'xstate';
-import { ActorSystem } from '../../../src/core/limiter/actor-system.js';
+import { actorSystem } from '../../../src/core/limiter/actor-system.js';
 import { Bug } from '../../../src/core/schema/failure.js';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
@@ -37,7 +37,7 @@ function begun(
 ) {
   const clock = new VirtualClock(0, 777);
   const transport = new ScriptedTransport(answerAtOnce);
-  const actors = inspect && new ActorSystem((event) => inspect(event, clock.now()));
+  const actors = inspect && actorSystem((event) => inspect(event, clock.now()));
   const population = populationOf([spec], transport, clock, { actors });
   population.arrive(0);
   return { clock, transport, population };

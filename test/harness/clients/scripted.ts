@@ -6,7 +6,7 @@ import type { ServiceAnswer } from '../../../src/harness/clients/behaviour.js';
 import type { SentAttempt, Transport } from '../../../src/harness/clients/client.js';
 import { planClients } from '../../../src/harness/clients/client-plan.js';
 import type { ClientSpec } from '../../../src/harness/clients/client-schema.js';
-import { Population } from '../../../src/harness/clients/population.js';
+import { type Population, populationOf as population } from '../../../src/harness/clients/population.js';
 
 /** Undefined: no answer ever. Answers come at once unless `latencyMs` says otherwise. */
 export type Script = (attempt: SentAttempt, nowMs: number) => ServiceAnswer | undefined;
@@ -16,10 +16,10 @@ export function populationOf(
   clients: readonly ClientSpec[],
   transport: Transport,
   clock: VirtualClock,
-  other: Partial<ConstructorParameters<typeof Population>[0]> = {},
+  other: Partial<Parameters<typeof population>[0]> = {},
 ): Population {
   const plans = planClients(clients, clock.cycleMs);
-  return new Population({ clock, transport, plans, draws: drawsOf(1), contracts: 1, ...other });
+  return population({ clock, transport, plans, draws: drawsOf(1), contracts: 1, ...other });
 }
 
 export interface Given {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
-import { PacedSender, type Share, sendWindow } from '../../../src/harness/live/paced-sender.js';
+import { pacedSender, type Share, sendWindow } from '../../../src/harness/live/paced-sender.js';
 import type { Stage } from '../../../src/harness/live/sending.js';
 import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { countsOfModels } from '../../../src/harness/traffic/requests.js';
@@ -69,7 +69,7 @@ async function sentBy(
     observer: { plan: (_: number, n: number) => (all.planned += n) },
     inFlight: { launch: (...request: [contract: number, atMs: number, cost?: number]) => all.sent.push(request) },
   } as unknown as Stage;
-  new PacedSender(schedule, stage, byInstants, share).start();
+  pacedSender(schedule, stage, byInstants, share).start();
   clock.run({ untilMs: 5_000 });
   return all;
 }

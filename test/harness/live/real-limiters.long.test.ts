@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LiveSeen, runLive } from '../../../src/harness/live/live-run.js';
 import { connected } from '../../../src/harness/live/load.js';
-import { PacedSender } from '../../../src/harness/live/paced-sender.js';
+import { pacedSender } from '../../../src/harness/live/paced-sender.js';
 import { resultOf } from '../../../src/harness/live/result.js';
 import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { few } from '../../draws.js';
@@ -197,7 +197,7 @@ async function sent(arrivals: string, product: Product): Promise<LiveSeen> {
   return connected(own, { url: product.url() }, (connection) =>
     runLive(connection, {
       ...{ plan: own.plan, names, cycles, drain: own.drain, target: own.target },
-      sending: (stage) => new PacedSender(scheduleOf(traffic, own), stage, true),
+      sending: (stage) => pacedSender(scheduleOf(traffic, own), stage, true),
     }),
   );
 }

@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parseScenario } from '../../../src/harness/scenario/load-scenario.js';
-import { type Fate, fates, JourneyRecorder } from '../../../src/harness/simulate/journeys.js';
+import { type Fate, fates, journeyRecorder } from '../../../src/harness/simulate/journeys.js';
 import { simulate } from '../../../src/harness/simulate/simulate.js';
 
 const journeysOf = async (text: string) => {
-  const recorder = new JourneyRecorder();
+  const recorder = journeyRecorder();
   const { outcome } = await simulate(parseScenario(text), { journeys: recorder });
   const { journeys } = recorder;
   const with_ = (fate: Fate) => journeys.fates.filter((one) => one === fates.indexOf(fate)).length;

@@ -6,7 +6,7 @@ import { planContract } from '../../../src/core/limiter/validate.js';
 import { Failure } from '../../../src/core/schema/failure.js';
 import { lastInstantOf, startOf } from '../../../src/core/time/cycle.js';
 import { RunFold } from '../../../src/harness/outcome/run-fold.js';
-import { KeyPlaces } from '../../../src/harness/simulate/key-places.js';
+import { keyPlaces } from '../../../src/harness/simulate/key-places.js';
 import { World } from '../../../src/harness/simulate/world.js';
 import { virtualHost } from '../../node/host/virtual-host.js';
 import { run } from './running.js';
@@ -39,7 +39,7 @@ it('the places of keys decide, move and say when to come again as the keyed cont
         ...{ cycleMs: 10, firstCycle: FIRST, names: KEYS, plan: planContract(definition), byContract },
         onRow: (row) => fold.next(row),
       });
-      const places = new KeyPlaces({ max_keys: maxKeys, idle_cycles: idleCycles, overflow }, world);
+      const places = keyPlaces({ max_keys: maxKeys, idle_cycles: idleCycles, overflow }, world);
       const fold = new RunFold(world.run, byContract);
 
       let cycle = FIRST;

@@ -4,7 +4,12 @@ import { expect, it } from 'vitest';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { Series } from '../../../src/harness/outcome/series.js';
-import { SeriesRecorder, type SeriesRow, SeriesRows } from '../../../src/harness/simulate/series-recorder.js';
+import {
+  type SeriesRecorder,
+  type SeriesRow,
+  seriesRecorder,
+  seriesRows,
+} from '../../../src/harness/simulate/series-recorder.js';
 import { run } from './running.js';
 
 const CYCLE_MS = 100;
@@ -13,7 +18,7 @@ type Happening = readonly [ms: number, tell: (recorder: SeriesRecorder) => void]
 /** What a recorder makes of happenings at their instants. */
 function recorded(happenings: readonly Happening[], lastCycle: number, hasService = true): Series {
   const clock = new VirtualClock(0, CYCLE_MS);
-  const recorder = new SeriesRecorder({ clock, firstCycle: 0, lastCycle, hasService });
+  const recorder = seriesRecorder({ clock, firstCycle: 0, lastCycle, hasService });
   for (const [ms, tell] of happenings) clock.agenda.at(ms, Rank.client, () => tell(recorder));
   clock.run();
   return recorder.finish(lastCycle);
@@ -120,7 +125,7 @@ service: { servers: 1, time: { law: exponential, mean: 900ms } }
 });
 
 const keep = (rows: readonly SeriesRow[], cycles = rows.length) => {
-  const kept = new SeriesRows(cycles);
+  const kept = seriesRows(cycles);
   for (const row of rows) kept.add(row);
   return kept.rows();
 };

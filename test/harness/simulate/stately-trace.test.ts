@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { expect, it } from 'vitest';
-import { StatelyTrace } from '../../../src/harness/simulate/stately-trace.js';
+import { statelyTrace } from '../../../src/harness/simulate/stately-trace.js';
 import { run } from './running.js';
 
 const closed = { additionalProperties: false } as const;
@@ -40,8 +40,8 @@ const scenario =
 
 async function linesOf(text: string): Promise<string[]> {
   const lines: string[] = [];
-  const trace = new StatelyTrace((line) => lines.push(line));
-  await run(text, { inspect: trace.inspect });
+  const trace = statelyTrace((line) => lines.push(line));
+  await run(text, { inspect: trace });
   return lines;
 }
 

@@ -2,12 +2,12 @@ import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ActorState } from '../../../src/harness/simulate/simulate.js';
 import { simulate$ } from '../../../src/harness/simulate/simulate.js';
-import { MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../../../src/harness/simulate/trace.js';
+import { MOST_DRAWN, sequenceDiagram, type TracedMessage, traceInto } from '../../../src/harness/simulate/trace.js';
 import { read } from '../scenario/reading.js';
 
 async function traced(text: string, untilCycle?: number): Promise<{ messages: TracedMessage[]; states: ActorState[] }> {
   const messages: TracedMessage[] = [];
-  const trace = new Trace((message) => messages.push(message));
+  const trace = traceInto((message) => messages.push(message));
   const { run } = await lastValueFrom(simulate$(read(text), { inspect: trace.inspect, untilCycle }));
   trace.end();
   return { messages, states: run.actors() };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Family, families } from '../../../src/core/limiter/products/families.js';
-import { SideBySide } from '../../../src/harness/simulate/compare-logs.js';
+import { sideBySide } from '../../../src/harness/simulate/compare-logs.js';
 import { file, replayOf } from './logs.js';
 
 const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100) =>
@@ -8,7 +8,7 @@ const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100
 
 /** Requests of one key at these ms. */
 const played = (times: readonly number[], names: readonly string[] = Object.keys(families)) => {
-  const run = new SideBySide(fitted(names));
+  const run = sideBySide(fitted(names));
   for (const ms of times) run.add(0, 1, 1_700_000_000_000 + ms);
   return new Map(run.compared().rules.map((one) => [one.name, one]));
 };
@@ -41,7 +41,7 @@ it('rules side by side say how long each stays closed, over an edge of fixed win
 
 it('rules side by side say how long a key that does not come back is refused: until one would be admitted', () => {
   const limit = { limit: 2, within: 60, cycleMs: 777 };
-  const run = new SideBySide([
+  const run = sideBySide([
     { name: 'weir', definition: families.weir(limit) },
     { name: 'gcra', definition: families.gcra(limit) },
   ]);
@@ -55,7 +55,7 @@ it('rules side by side say how long a key that does not come back is refused: un
 it('a closure is as long as replay says, but for the part of a cycle before the first refusal', async () => {
   const times = [0, 0, 0, 3, 9, 20, 20, 21, 22, 23].map((second) => 1_767_600_000_000 + second * 1000 + 500);
   const path = file('closed.log', times.join('\n'));
-  const run = new SideBySide([{ name: 'weir', definition: families.weir({ limit: 4, within: 60, cycleMs: 777 }) }]);
+  const run = sideBySide([{ name: 'weir', definition: families.weir({ limit: 4, within: 60, cycleMs: 777 }) }]);
   for (const ms of times) run.add(0, 1, ms);
   const { limiting_cycles } = await replayOf(path, 4, 60);
   expect(Math.ceil(run.compared().rules[0]!.longest_closure_ms / 777)).toBe(limiting_cycles);
@@ -63,17 +63,17 @@ it('a closure is as long as replay says, but for the part of a cycle before the 
 
 it('rules side by side say who is newly refused, and who newly admitted', () => {
   const [loose, tight] = [fitted(['weir'], 10)[0]!, fitted(['weir'], 4)[0]!];
-  const decide = (run: SideBySide) => {
+  const decide = (run: ReturnType<typeof sideBySide>) => {
     run.add(0, 12, 0);
     run.add(1, 3, 0);
     run.add(2, 5, 0);
     return run.changed(['a', 'b', 'c']);
   };
-  expect(decide(new SideBySide([loose, tight]))).toEqual([
+  expect(decide(sideBySide([loose, tight]))).toEqual([
     { key: 'a', requests: 12, newly_refused: 6, newly_admitted: 0 },
     { key: 'c', requests: 5, newly_refused: 1, newly_admitted: 0 },
   ]);
-  expect(decide(new SideBySide([tight, loose])).map((one) => [one.newly_refused, one.newly_admitted])).toEqual([
+  expect(decide(sideBySide([tight, loose])).map((one) => [one.newly_refused, one.newly_admitted])).toEqual([
     [0, 6],
     [0, 1],
   ]);

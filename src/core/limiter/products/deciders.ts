@@ -7,8 +7,8 @@ import { exact, real, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { announcedWait } from '../rule/announced.js';
-import { LAST_MS, LIMITED, type Rule } from '../rule/rule.js';
-import { type Announces, type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
+import { LAST_MS, LIMITED } from '../rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
 
 const RequestLine = exact({
   t_ms: real(0, LAST_MS, 'When the request comes, in ms since 1970.'),
@@ -37,19 +37,50 @@ interface Misread {
 const FIRST_SWEEP = 65_536;
 const MOST_KEYS = 1_000_000;
 
-export class Deciders {
-  readonly #rule: Rule;
-  readonly #announces: Announces | undefined;
-  readonly #states = new Map<string, unknown>();
-  #madeMs: number | undefined;
-  #sweepAt = FIRST_SWEEP;
-
-  constructor(definition: RuleDefinition) {
-    this.#rule = ruleOf(definition);
-    this.#announces = definition.announces;
-  }
-
-  decideLine(text: string): Decided | Misread {
+export function decidersOf(definition: RuleDefinition): (line: string) => Decided | Misread {
+  const states = new Map<string, unknown>();
+  let madeMs: number | undefined;
+  let sweepAt = FIRST_SWEEP;
+  const rule = ruleOf(definition);
+  const { announces } = definition;
+  const decide = (tMs: number, n: number, key: string, holdMs: number): Decided => {
+    const state = stateOf(rule.shared ? '' : key, tMs);
+    const delay = rule.admit(state, tMs, n, holdMs);
+    const remaining = rule.remaining(state, tMs);
+    const shown = { remaining: Number.isFinite(remaining) ? remaining : null };
+    if (delay !== LIMITED) {
+      return { admitted: true, delay_ms: thousandth(delay), retry_after_ms: 0, ...shown, state: 'allowing' };
+    }
+    const told = announces === undefined ? undefined : announcedWait(rule, announces, state, tMs, n);
+    return {
+      admitted: false,
+      delay_ms: 0,
+      retry_after_ms: upwards(rule.nextAdmission(state, tMs, n) - tMs),
+      ...(told === undefined ? {} : { told_retry_after_ms: upwards(told) }),
+      ...shown,
+      state: 'limiting',
+    };
+  };
+  const stateOf = (key: string, tMs: number): unknown => {
+    const known = states.get(key);
+    if (known !== undefined) return known;
+    madeMs ??= tMs;
+    if (states.size >= sweepAt) sweep(tMs);
+    const state = rule.fresh(madeMs);
+    states.set(key, state);
+    return state;
+  };
+  const sweep = (tMs: number): void => {
+    for (const [key, state] of states) if (rule.forgettable(state, tMs)) states.delete(key);
+    if (states.size >= MOST_KEYS) {
+      throw new Failure('limit_reached', {
+        what: `More than ${MOST_KEYS} keys have a state that matters.`,
+        fix: 'Decide the keys in parts: each is decided on its own.',
+      });
+    }
+    sweepAt = Math.max(FIRST_SWEEP, Math.min(MOST_KEYS, 2 * states.size));
+  };
+  return (text) => {
     let line: unknown;
     try {
       line = JSON.parse(text);
@@ -60,49 +91,8 @@ export class Deciders {
       const [fault] = valueFaults(RequestLine, line);
       return { code: 'invalid_input', what: `${fault!.path} ${fault!.message}.` };
     }
-    return this.#decide(line.t_ms, line.n ?? 1, line.key ?? '', line.hold_ms ?? 0);
-  }
-
-  #decide(tMs: number, n: number, key: string, holdMs: number): Decided {
-    const rule = this.#rule;
-    const state = this.#stateOf(rule.shared ? '' : key, tMs);
-    const delay = rule.admit(state, tMs, n, holdMs);
-    const remaining = rule.remaining(state, tMs);
-    const shown = { remaining: Number.isFinite(remaining) ? remaining : null };
-    if (delay !== LIMITED) {
-      return { admitted: true, delay_ms: thousandth(delay), retry_after_ms: 0, ...shown, state: 'allowing' };
-    }
-    const told = this.#announces === undefined ? undefined : announcedWait(rule, this.#announces, state, tMs, n);
-    return {
-      admitted: false,
-      delay_ms: 0,
-      retry_after_ms: upwards(rule.nextAdmission(state, tMs, n) - tMs),
-      ...(told === undefined ? {} : { told_retry_after_ms: upwards(told) }),
-      ...shown,
-      state: 'limiting',
-    };
-  }
-
-  #stateOf(key: string, tMs: number): unknown {
-    const known = this.#states.get(key);
-    if (known !== undefined) return known;
-    this.#madeMs ??= tMs;
-    if (this.#states.size >= this.#sweepAt) this.#sweep(tMs);
-    const state = this.#rule.fresh(this.#madeMs);
-    this.#states.set(key, state);
-    return state;
-  }
-
-  #sweep(tMs: number): void {
-    for (const [key, state] of this.#states) if (this.#rule.forgettable(state, tMs)) this.#states.delete(key);
-    if (this.#states.size >= MOST_KEYS) {
-      throw new Failure('limit_reached', {
-        what: `More than ${MOST_KEYS} keys have a state that matters.`,
-        fix: 'Decide the keys in parts: each is decided on its own.',
-      });
-    }
-    this.#sweepAt = Math.max(FIRST_SWEEP, Math.min(MOST_KEYS, 2 * this.#states.size));
-  }
+    return decide(line.t_ms, line.n ?? 1, line.key ?? '', line.hold_ms ?? 0);
+  };
 }
 
 function thousandth(ms: number): number {

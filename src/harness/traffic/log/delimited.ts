@@ -9,7 +9,7 @@ import { isAddress, isMethod, isStatus, nearlyAll } from './custom-layout.js';
 import type { Cutter, KnownFields, Layout, Recognise, Role, Slots } from './layout.js';
 import { LineCutter } from './lines.js';
 import type { Warning } from './log-options.js';
-import { RowCutter, RowScanner } from './rows.js';
+import { RowScanner, rowCutter } from './rows.js';
 
 interface Table {
   readonly delimiter: string;
@@ -190,7 +190,7 @@ const PIECE_BYTES = 4096;
 function sampleRows(head: Buffer, delimiter: string, joinsMs = false): Row[] {
   const rows: Row[] = [];
   const scanner = new RowScanner(delimiter, joinsMs);
-  const cutter = new RowCutter(scanner, (bytes, from, to) => {
+  const cutter = rowCutter(scanner, (bytes, from, to) => {
     if (rows.length > SAMPLED_ROWS) return;
     unwrap(scanner, bytes);
     rows.push({ bytes: Buffer.from(bytes.subarray(from, to)), cells: scanner.texts() });
@@ -228,7 +228,7 @@ function tableLayout(
         joinLines: (reader) => {
           isScanned = true;
           let isFirst = hasNames;
-          return new RowCutter(scanner, (bytes, from, to, number) => {
+          return rowCutter(scanner, (bytes, from, to, number) => {
             if (!isFirst) reader.line(bytes, from, to, number);
             isFirst = false;
           });

@@ -39,64 +39,58 @@ export const documentKinds: readonly DocumentKind[] = [
 const MAX_BYTES = 1 << 28;
 const SAMPLED = 200;
 
-export class DocumentReader implements LogReader {
-  lines = 0;
-  readonly #kind: DocumentKind;
-  readonly #path: string;
-  readonly #open: (records: readonly Buffer[]) => LineReader;
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
+export function documentReader(
+  kind: DocumentKind,
+  path: string,
+  open: (records: readonly Buffer[]) => LineReader,
+): LogReader {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const reader = {
+    lines: 0,
+    /** @throws Failure `unreadable_file` beyond MAX_BYTES */
+    push(chunk: Buffer): void {
+      length += chunk.length;
+      if (length > MAX_BYTES) {
+        throw new Failure('unreadable_file', {
+          what: `${path} cannot be read.`,
+          why: `A HAR file, or another JSON text, has to be held in memory as a whole, and it is larger than ${MAX_BYTES >> 20} MiB.`,
+          fix: "Make it one object a line with `jq -c '.log.entries[]'` or `jq -c '.[]'` and read that as ndjson.",
+        });
+      }
+      chunks.push(Buffer.from(chunk));
+    },
+    /** @throws Failure `unknown_format` if it is broken or has no array of objects; as `chooseColumns` */
+    end(): void {
+      const text = Buffer.concat(chunks);
+      chunks.length = 0;
+      const records = recordsIn(text.subarray(startsWithMark(text, 0, text.length) ? 3 : 0), kind, path);
+      if (records.length === 0) return;
+      const lines = open(records.slice(0, SAMPLED));
+      for (const record of records) lines.line(record, 0, record.length, ++reader.lines);
+    },
+  };
+  return reader;
+}
 
-  constructor(kind: DocumentKind, path: string, open: (records: readonly Buffer[]) => LineReader) {
-    this.#kind = kind;
-    this.#path = path;
-    this.#open = open;
-  }
-
-  /** @throws Failure `unreadable_file` beyond MAX_BYTES */
-  push(chunk: Buffer): void {
-    this.#length += chunk.length;
-    if (this.#length > MAX_BYTES) {
-      throw new Failure('unreadable_file', {
-        what: `${this.#path} cannot be read.`,
-        why: `A HAR file, or another JSON text, has to be held in memory as a whole, and it is larger than ${MAX_BYTES >> 20} MiB.`,
-        fix: "Make it one object a line with `jq -c '.log.entries[]'` or `jq -c '.[]'` and read that as ndjson.",
-      });
-    }
-    this.#chunks.push(Buffer.from(chunk));
-  }
-
-  /** @throws Failure `unknown_format` if it is broken or has no array of objects; as `chooseColumns` */
-  end(): void {
-    const text = Buffer.concat(this.#chunks);
-    this.#chunks.length = 0;
-    const records = this.#records(text.subarray(startsWithMark(text, 0, text.length) ? 3 : 0));
-    if (records.length === 0) return;
-    const reader = this.#open(records.slice(0, SAMPLED));
-    for (const record of records) reader.line(record, 0, record.length, ++this.lines);
-  }
-
-  /** Raw bytes, since times must keep their digits. */
-  #records(text: Buffer): readonly Buffer[] {
-    const walk = new JsonWalk();
-    const isObject = walk.enter(text, 0, text.length) && /^\s*\{/.test(text.toString('latin1', 0, 4096));
-    if (isObject && !locate(walk, text, 0, text.length, [])) throw this.#broken('It is not one whole JSON object.');
-    const at = isObject ? arrayIn(text, this.#kind.requestsAt) : 0;
-    if (at === undefined) throw this.#broken('It has no array at log.entries, and none of objects elsewhere.');
-    const found: Buffer[] = [];
-    walk.enter(text, at, text.length);
-    while (walk.next()) found.push(text.subarray(walk.valueFrom, walk.valueTo));
-    if (walk.end < 0) throw this.#broken(`Its entries cannot be read after the first ${found.length}.`);
-    return found;
-  }
-
-  #broken(why: string): Failure {
-    return new Failure('unknown_format', {
-      what: `${this.#path} cannot be read as HAR or as an array of JSON objects.`,
+/** Raw bytes, since times must keep their digits. */
+function recordsIn(text: Buffer, { requestsAt }: DocumentKind, path: string): readonly Buffer[] {
+  const broken = (why: string) =>
+    new Failure('unknown_format', {
+      what: `${path} cannot be read as HAR or as an array of JSON objects.`,
       why,
       fix: 'Export it again, or make it one object a line with `jq -c`.',
     });
-  }
+  const walk = new JsonWalk();
+  const isObject = walk.enter(text, 0, text.length) && /^\s*\{/.test(text.toString('latin1', 0, 4096));
+  if (isObject && !locate(walk, text, 0, text.length, [])) throw broken('It is not one whole JSON object.');
+  const at = isObject ? arrayIn(text, requestsAt) : 0;
+  if (at === undefined) throw broken('It has no array at log.entries, and none of objects elsewhere.');
+  const found: Buffer[] = [];
+  walk.enter(text, at, text.length);
+  while (walk.next()) found.push(text.subarray(walk.valueFrom, walk.valueTo));
+  if (walk.end < 0) throw broken(`Its entries cannot be read after the first ${found.length}.`);
+  return found;
 }
 
 /** Start of the array at `path`, or of the first array of objects. */

@@ -7,7 +7,7 @@ import { type Columns, chooseColumns, columnWords, timeFieldsIn } from './column
 import { counts } from './counts.js';
 import { customLayout, isCustom, NEARLY_ALL } from './custom-layout.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
-import { type DocumentKind, DocumentReader, documentKinds, refuseUnread } from './documents.js';
+import { type DocumentKind, documentKinds, documentReader, refuseUnread } from './documents.js';
 import {
   ENVELOPE_TIME,
   envelopeAlone,
@@ -79,7 +79,7 @@ export function openLog(head: Buffer, path: string, options: LogOptions, intake:
   };
   const reader =
     'name' in found
-      ? new DocumentReader(found, path, (records) => open(documentLayout(found, records, options)))
+      ? documentReader(found, path, (records) => open(documentLayout(found, records, options)))
       : new LineCutter(open(found).lineReader(), intake);
   return { reader, origin: () => origin() };
 }

@@ -21,7 +21,7 @@ export class RequestReader implements LineReader {
   readonly #also: readonly (FieldText | undefined)[];
   readonly #alsoTexts: (string | undefined)[];
   readonly #filters: readonly { readonly value: FieldText; readonly holds: (text: string) => boolean }[];
-  readonly #totals: Totals | undefined;
+  readonly #added: ((total: number) => number) | undefined;
   readonly #noTime: string;
   readonly #noCount: string;
   readonly #noCost: string;
@@ -35,7 +35,7 @@ export class RequestReader implements LineReader {
       fields.set(name, field);
       return field;
     };
-    const textOf = (wanted: Wanted) => new FieldText(fieldOf(wanted.name), wanted.extract);
+    const wantedText = ({ name, extract }: Wanted) => textOf(fieldOf(name), extract);
     const { known } = layout;
     this.time = new TimeReader(time.style);
     this.#intake = intake;
@@ -43,12 +43,12 @@ export class RequestReader implements LineReader {
     this.#clock = time.names[1] === undefined ? undefined : fieldOf(time.names[1]);
     this.#count = count === undefined ? undefined : fieldOf(count);
     this.#costs = cost.map(fieldOf);
-    this.#key = key && textOf(key);
-    this.#also = also.map((one) => one && textOf(one));
+    this.#key = key && wantedText(key);
+    this.#also = also.map((one) => one && wantedText(one));
     this.#alsoTexts = also.map(() => '');
-    this.#filters = where.map((one) => ({ value: textOf(one), holds: conditionTest(one.condition) }));
+    this.#filters = where.map((one) => ({ value: wantedText(one), holds: conditionTest(one.condition) }));
     if (known?.totals !== undefined && count === known.count) {
-      this.#totals = new Totals(fieldOf(known.totals.series), key === undefined, known.totals.all);
+      this.#added = addedBy(fieldOf(known.totals.series), key === undefined, known.totals.all);
     }
     this.#cutter = layout.cutter(fields);
     this.#fields = [...fields.values()];
@@ -75,7 +75,7 @@ export class RequestReader implements LineReader {
     const reason = this.#cutter.cut(bytes, from, to);
     if (reason !== undefined) return reason;
     for (const { value, holds } of this.#filters) {
-      if (holds(value.text())) continue;
+      if (holds(value())) continue;
       this.#intake.filtered++;
       return undefined;
     }
@@ -87,10 +87,10 @@ export class RequestReader implements LineReader {
     if (Number.isNaN(cost)) return this.#noCost;
     if (this.#wantsLines) this.#intake.sink.line!(number, bytes, from, to);
     if (this.#also.length > 0) {
-      for (let i = 0; i < this.#also.length; i++) this.#alsoTexts[i] = this.#also[i]?.text();
+      for (let i = 0; i < this.#also.length; i++) this.#alsoTexts[i] = this.#also[i]?.();
       this.#intake.sink.also?.(this.#alsoTexts);
     }
-    this.#intake.request(unixMs, n, this.#key === undefined ? '' : this.#key.text() || NO_CLIENT, cost);
+    this.#intake.request(unixMs, n, this.#key === undefined ? '' : this.#key() || NO_CLIENT, cost);
     return undefined;
   }
 
@@ -106,7 +106,7 @@ export class RequestReader implements LineReader {
 
   #readCount(field: Field): number {
     const n = readCount(field.bytes, field.from, field.to);
-    return this.#totals === undefined ? n : this.#totals.added(n);
+    return this.#added === undefined ? n : this.#added(n);
   }
 }
 
@@ -120,25 +120,19 @@ function costIn(fields: readonly Field[]): number {
   return Math.max(1, cost);
 }
 
+type FieldText = () => string;
+
 /** The trimmed text of a field. */
-class FieldText {
-  readonly #field: Field;
-  readonly #extract: Wanted['extract'];
-
-  constructor(field: Field, extract: Wanted['extract']) {
-    this.#field = field;
-    this.#extract = extract;
-  }
-
-  text(): string {
-    const { bytes } = this.#field;
-    let { from, to } = this.#field;
+function textOf(field: Field, extract: Wanted['extract']): FieldText {
+  return () => {
+    const { bytes } = field;
+    let { from, to } = field;
     while (from < to && bytes[from]! <= SPACE) from++;
     while (from < to && bytes[to - 1]! <= SPACE) to--;
     if (from === to) return '';
     const text = bytes.toString('utf8', from, to);
-    return this.#extract === undefined ? text : this.#extract(text);
-  }
+    return extract === undefined ? text : extract(text);
+  };
 }
 
 /**
@@ -146,26 +140,16 @@ class FieldText {
  *
  *   a 3, b 1, all 4      a 5, b 1, all 6      by series: 3 of a, 1 of b, then 2 of a. Else: 4, then 2
  */
-class Totals {
-  readonly #series: Field;
-  readonly #isWhole: boolean;
-  readonly #all: string;
-  readonly #seen = new Map<string, number>();
-
-  constructor(series: Field, isWhole: boolean, all: string) {
-    this.#series = series;
-    this.#isWhole = isWhole;
-    this.#all = all;
-  }
-
-  added(total: number): number {
-    const series = this.#series.text();
-    if ((series === this.#all) !== this.#isWhole) return 0;
+function addedBy(field: Field, isWhole: boolean, all: string): (total: number) => number {
+  const seen = new Map<string, number>();
+  return (total) => {
+    const series = field.text();
+    if ((series === all) !== isWhole) return 0;
     if (Number.isNaN(total)) return total;
-    const before = this.#seen.get(series) ?? 0;
-    this.#seen.set(series, total);
+    const before = seen.get(series) ?? 0;
+    seen.set(series, total);
     return total >= before ? total - before : total;
-  }
+  };
 }
 
 const SPACE = 0x20;

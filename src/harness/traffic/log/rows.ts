@@ -133,62 +133,47 @@ interface HeldLine {
  * A quote that closes in an invalid place (right), or not within 1,000 lines, 1 MiB or the file, is a stray one: each line
  * is a row. Held lines contain no closing quote, so rereading them cannot open another row: the work stays linear.
  */
-export class RowCutter implements LineReader {
-  readonly #scanner: RowScanner;
-  readonly #row: LineReader['line'];
-  #held: HeldLine[] = [];
-  #heldBytes = 0;
-
-  constructor(scanner: RowScanner, row: LineReader['line']) {
-    this.#scanner = scanner;
-    this.#row = row;
-  }
-
-  line(bytes: Buffer, from: number, to: number, number: number): void {
-    if (this.#held.length === 0) {
-      if (this.#scanner.scan(bytes, from, to) === 'open') this.#hold(bytes, from, to, number);
-      else this.#row(bytes, from, to, number);
-      return;
-    }
-    const state = this.#scanner.scan(bytes, from, to, true);
-    if (state === 'broken' || this.#held.length >= MAX_ROW_LINES || this.#heldBytes + to - from > MAX_LINE_BYTES) {
-      this.#release();
-      this.line(bytes, from, to, number);
-      return;
-    }
-    this.#hold(bytes, from, to, number);
-    if (state === 'closed') this.#join();
-  }
-
-  end(): void {
-    this.#release();
-  }
-
-  #hold(bytes: Buffer, from: number, to: number, number: number): void {
-    this.#held.push({ bytes: Buffer.from(bytes.subarray(from, to)), number });
-    this.#heldBytes += to - from + 1;
-  }
-
-  #take(): HeldLine[] {
-    const lines = this.#held;
-    this.#held = [];
-    this.#heldBytes = 0;
+export function rowCutter(scanner: RowScanner, give: LineReader['line']): LineReader {
+  let held: HeldLine[] = [];
+  let heldBytes = 0;
+  const hold = (bytes: Buffer, from: number, to: number, number: number): void => {
+    held.push({ bytes: Buffer.from(bytes.subarray(from, to)), number });
+    heldBytes += to - from + 1;
+  };
+  const take = (): HeldLine[] => {
+    const lines = held;
+    held = [];
+    heldBytes = 0;
     return lines;
-  }
-
-  #join(): void {
-    const lines = this.#take();
+  };
+  const join = (): void => {
+    const lines = take();
     const row = Buffer.concat(lines.flatMap(({ bytes }, i) => (i === 0 ? [bytes] : [LINE_FEED, bytes])));
-    this.#scanner.scan(row, 0, row.length);
-    this.#row(row, 0, row.length, lines[0]!.number);
-  }
-
-  #release(): void {
-    for (const { bytes, number } of this.#take()) {
-      this.#scanner.scan(bytes, 0, bytes.length);
-      this.#row(bytes, 0, bytes.length, number);
+    scanner.scan(row, 0, row.length);
+    give(row, 0, row.length, lines[0]!.number);
+  };
+  const release = (): void => {
+    for (const { bytes, number } of take()) {
+      scanner.scan(bytes, 0, bytes.length);
+      give(bytes, 0, bytes.length, number);
     }
-  }
+  };
+  const line: LineReader['line'] = (bytes, from, to, number) => {
+    if (held.length === 0) {
+      if (scanner.scan(bytes, from, to) === 'open') hold(bytes, from, to, number);
+      else give(bytes, from, to, number);
+      return;
+    }
+    const state = scanner.scan(bytes, from, to, true);
+    if (state === 'broken' || held.length >= MAX_ROW_LINES || heldBytes + to - from > MAX_LINE_BYTES) {
+      release();
+      line(bytes, from, to, number);
+      return;
+    }
+    hold(bytes, from, to, number);
+    if (state === 'closed') join();
+  };
+  return { line, end: release };
 }
 
 const LINE_FEED = Buffer.from('\n');
