@@ -5,19 +5,20 @@ import { fitted } from '../../../src/tools/identify/fit.js';
 import { bucketsWithin } from '../../../src/tools/identify/search-starts.js';
 import { isByToken } from '../../../src/tools/identify/structure.js';
 import { TOLERANCE_MS } from '../../../src/tools/identify/violation.js';
+import { few } from '../../draws.js';
 import { askedAtRandom } from './asked-at-random.js';
 import { randomLimiter } from './random-limiter.js';
 
-const cases = Array.from({ length: 40 }, (_, k) => {
-  const limiter = randomLimiter(k + 1);
-  return { seed: k + 1, ...limiter.hypothesis, evidence: evidenceOf(askedAtRandom(limiter, k + 1)) };
+const cases = few([...Array(41).keys()].slice(1), 14).map((seed) => {
+  const limiter = randomLimiter(seed);
+  return { seed, ...limiter.hypothesis, evidence: evidenceOf(askedAtRandom(limiter, seed)) };
 });
 
 it('the search finds parameters with which a rule gives its answers, except for estimates', () => {
   const others = cases.filter(({ structure }) => structure.family !== 'sliding counter');
   const missed = others.filter(({ structure, evidence }) => fitted(structure, evidence).violationMs > TOLERANCE_MS);
   expect(missed.map(({ seed }) => seed)).toEqual([]);
-  expect(others.length).toBeGreaterThan(30);
+  expect(others.length / cases.length).toBeGreaterThan(0.75);
 });
 
 it('the search finds the limit and the time of a token of each bucket', () => {
@@ -28,5 +29,5 @@ it('the search finds the limit and the time of a token of each bucket', () => {
     return !near.some((one) => one.limit === limit && Math.abs(one.tokenMs / spanMs - 1) < 0.05);
   });
   expect(missed.map(({ seed }) => seed)).toEqual([]);
-  expect(buckets.length).toBeGreaterThan(6);
+  expect(buckets.length / cases.length).toBeGreaterThan(0.15);
 });
