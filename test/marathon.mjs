@@ -2,14 +2,21 @@
 // reports/marathon.md. Hours at its own numbers; `-- --share 0.01` runs a hundredth of them. `npm run test:long` is its short form: the
 // same files, each a few times, with some of their draws.
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { foundBy } from './found-by.mjs';
 
 const { values } = parseArgs({ options: { share: { type: 'string', default: '1' } } });
 const share = Number(values.share);
 if (!(share > 0 && share <= 1)) throw new Error('--share takes a number above 0, up to 1.');
+
+/** The short tests that draw some of what they could. */
+const drawing = readdirSync('test', { recursive: true })
+  .filter((path) => /^[^.]*\.test\.ts$/.test(path))
+  .filter((path) => /fast-check|draws\.js/.test(readFileSync(join('test', path), 'utf8')))
+  .map((path) => path.replace('.test.ts', ''));
 
 /** What is done, by the ends of which paths of test/, and the variable that says how often. Where there is none, it is run once. */
 const stages = [
@@ -43,10 +50,10 @@ const stages = [
     'identify/random-clients identify/wait-fit identify/retry-policy identify/client-limits identify/investigation identify/log-answer identify/real-clients identify/outsiders',
   ],
   [
-    'all draws of rules, of their explanations, of published results',
-    'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows explain/whose-refusals expect/follows math/interval published/published',
+    'all draws of explanations and of published results',
+    'explain/windows explain/whose-refusals expect/follows published/published',
   ],
-  ['all tries of the other properties', 'test/core/limiter schema/hostile-names node/host'],
+  ['all draws and tries of the short tests', drawing.join(' ')],
   [
     'all cells, clients and limiters of live runs, all pages of the site and the playground, each tool and leaf alone',
     'live/matrix live/real-limiters live/stopped-generator clients/libraries test/site web/play test/detach',

@@ -13,11 +13,15 @@ const tests = readdirSync('test', { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
   .map((entry) => join(entry.parentPath, entry.name));
 const textOf = (path: string) => readFileSync(path, 'utf8');
-/** A source without comments and strings: what is left is code. */
-const codeOf = (path: string) =>
-  textOf(path)
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
+/** The sources without comments and strings: what is left is code. */
+const code = new Map(
+  files.map((path) => [
+    path,
+    textOf(path)
+      .replace(/\/\*[\s\S]*?\*\//g, '')
+      .replace(/(^|[^:'"`])\/\/.*$/gm, '$1'),
+  ]),
+);
 
 describe('what is banned, and what to use instead', () => {
   const bans: [what: string, pattern: RegExp, instead: string, allowed: RegExp][] = [
@@ -65,7 +69,7 @@ describe('what is banned, and what to use instead', () => {
     ['default export', /^export default\b/m, 'a named export', /worker\.ts$/],
   ];
   it.each(bans)('sources have no %s but where it is allowed', (_, pattern, instead, allowed) => {
-    const found = files.filter((path) => !allowed.test(path) && pattern.test(codeOf(path)));
+    const found = files.filter((path) => !allowed.test(path) && pattern.test(code.get(path)!));
     expect(found, `use instead: ${instead}`).toEqual([]);
   });
   it('no test has a time limit that a busy machine exceeds', () => {
@@ -87,17 +91,19 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
   /** The strings of a source and the text between its elements, a line for each: comments are for another test. */
   const stringsOf = (path: string) => {
     // In scripts and statements of databases, lines that begin with two dashes are comments, too.
-    const code = codeOf(path).replace(/^\s*--.*$/gm, '');
-    const strings = code.match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
-    const between = path.endsWith('.tsx') ? (code.match(/>[^<>{}=;()]*[A-Za-z][^<>{}=;()]*</g) ?? []) : [];
+    const own = code.get(path)!.replace(/^\s*--.*$/gm, '');
+    const strings = own.match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
+    const between = path.endsWith('.tsx') ? (own.match(/>[^<>{}=;()]*[A-Za-z][^<>{}=;()]*</g) ?? []) : [];
     return [...strings, ...between].join('\n');
   };
-  const commentsOf = (path: string) =>
-    (textOf(path).match(/\/\*[\s\S]*?\*\/|(?<=^|[^:'"`])\/\/.*$/gm) ?? []).join('\n');
+  const comments = files.map((path) => {
+    const found = textOf(path).match(/\/\*[\s\S]*?\*\/|(?<=^|[^:'"`])\/\/.*$/gm) ?? [];
+    return [path, found.join('\n')] as const;
+  });
   const said = [
     ...texts.map((path) => [path, textOf(path)] as const),
     ...files.map((path) => [path, stringsOf(path)] as const),
-    ...files.map((path) => [path, commentsOf(path)] as const),
+    ...comments,
   ];
   it.each([
     ['so many', /\bso many\b/i, 'a number, "this many", or the name of the figure'],
@@ -155,10 +161,8 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
     ['comes to', /\b(comes?|came) to\b/i, 'is, reaches, amounts to'],
     ['took down, taken down', /\b(takes?|took|taken) down\b/i, 'keeps, records, counts'],
   ] as const)('no comment says: %s', (_, pattern, instead) => {
-    const found = files.flatMap((path) =>
-      commentsOf(path)
-        .split('\n')
-        .flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
+    const found = comments.flatMap(([path, text]) =>
+      text.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
     );
     expect(found, `use instead: ${instead}`).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
 import { ask } from '../node/asking.js';
-import { serve, weir } from './command-line.js';
+import { refuses, serve, weirHere } from './command-line.js';
 
 it('weir node evict ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {
   const data = join(temporaryFolder(), 'data');
@@ -11,11 +11,11 @@ it('weir node evict ends an owner by the slug of a machine, and says so; a stopp
   const { key, owner } = await ask(node.url, 'POST', '/api/demo-key/mint');
   const second = await ask(node.url, 'POST', '/api/demo-key/mint');
   await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'spam' });
-  const evicted = JSON.parse((await weir(['node', 'evict', 'spam', '--data', data, '--json'])).out);
+  const evicted = JSON.parse((await weirHere(['node', 'evict', 'spam', '--data', data, '--json'])).out);
   const after = await ask(node.url, 'GET', '/api/limits', key);
-  const unknown = await weir(['node', 'evict', 'none', '--data', data]);
+  const unknown = await weirHere(['node', 'evict', 'none', '--data', data]);
   await node.stop();
-  const stopped = await weir(['node', 'evict', 'spam', '--data', data]);
+  const stopped = await weirHere(['node', 'evict', 'spam', '--data', data]);
   expect(evicted).toEqual({ ok: true, owner, keys: 1, machines: 1, contracts: 0 });
   expect([second.code, after.code]).toEqual(['too_many_requests', 'credential_invalid']);
   expect([unknown.err, stopped.err]).toEqual([
@@ -24,10 +24,10 @@ it('weir node evict ends an owner by the slug of a machine, and says so; a stopp
   ]);
 });
 
-it.each(['0', 'x', '-1', '1.5'])('--bound mint=%s is refused', async (text) => {
-  const { err } = await weir(['serve', '--store', 'memory', `--bound=mint=${text}`]);
-  expect(err).toContain('does not set mint');
-});
+refuses(
+  'serve --store memory',
+  ['0', 'x', '-1', '1.5'].map((text) => [[`--bound=mint=${text}`], 'does not set mint']),
+);
 
 it('--keep deleted says how long the record of a deleted machine is read', async () => {
   const node = await serve(['--store', 'memory', '--keep', 'deleted=90']);

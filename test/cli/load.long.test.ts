@@ -6,7 +6,16 @@ import { valueFaults } from '../../src/core/schema/value-faults.js';
 import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import { ReportedOutcome } from '../../src/report/read-report.js';
 import { temporaryFiles } from '../left-behind.js';
-import { serve, weirHere } from './command-line.js';
+import { serve, weir, weirHere } from './command-line.js';
+
+/** As where the optional package was not installed: also in the threads of a process. */
+const withoutSqlite = `--import=data:text/javascript,${encodeURIComponent(`
+  import Module from 'node:module';
+  const load = Module._load;
+  Module._load = (name, ...rest) => {
+    if (name.startsWith('better-sqlite3')) throw new Error('Cannot find module ' + name);
+    return load(name, ...rest);
+  };`)}`;
 
 const { folder, file } = temporaryFiles();
 
@@ -38,4 +47,12 @@ it('weir load mints one key for all scenarios, however many there are', async ()
     true,
     false,
   ]);
+});
+
+it.each([
+  ['nothing temporary can be stored', { TMPDIR: '/nowhere' }, 'unwritable_folder', 2],
+  ['the library of SQLite is missing', { NODE_OPTIONS: withoutSqlite }, 'store_failed', 74],
+])('the embedded node says why it does not start: %s', async (_why, given, told, exit) => {
+  const { code, out } = await weir(['load', 'scenarios/burst.yaml', '--json'], given);
+  expect([code, JSON.parse(out).code]).toEqual([exit, told]);
 });

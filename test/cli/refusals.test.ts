@@ -4,15 +4,6 @@ import { temporaryFolder } from '../left-behind.js';
 import { loopback } from '../loopback.js';
 import { personAt, program, run, serve, weir, weirHere } from './command-line.js';
 
-/** As where the optional package was not installed: also in the threads of a process. */
-const withoutSqlite = `--import=data:text/javascript,${encodeURIComponent(`
-  import Module from 'node:module';
-  const load = Module._load;
-  Module._load = (name, ...rest) => {
-    if (name.startsWith('better-sqlite3')) throw new Error('Cannot find module ' + name);
-    return load(name, ...rest);
-  };`)}`;
-
 const node = await serve(['--store', 'memory']);
 const env = await personAt(node.url, 'edge', 'bare');
 await weirHere('node deploy edge --threshold 1 --within 1000', env);
@@ -82,16 +73,8 @@ it.each(writing.flatMap((line) => places.map((place) => `${line} ${place}`)))('w
   expect([failure.code, failure.exit]).toEqual(['unwritable_folder', 2]);
 });
 
-it.each([
-  ['nothing temporary can be stored', { TMPDIR: '/nowhere' }, 'unwritable_folder', 2],
-  ['the library of SQLite is missing', { NODE_OPTIONS: withoutSqlite }, 'store_failed', 74],
-])('the embedded node says why it does not start: %s', async (_why, given, told, exit) => {
-  const { code, out } = await weir(['load', 'scenarios/burst.yaml', '--json'], given);
-  expect([code, JSON.parse(out).code]).toEqual([exit, told]);
-});
-
 it('a refusal tells a person what, why and what to do, and no stack', async () => {
-  const { code, out, err } = await weir(['node', 'machine', 'list'], { ...env, WEIR_KEY: 'wrong' });
+  const { code, out, err } = await weirHere(['node', 'machine', 'list'], { ...env, WEIR_KEY: 'wrong' });
   expect({ code, out, err }).toEqual({
     code: 2,
     out: '',
@@ -118,7 +101,7 @@ it.each([
 
 it('weir node gate ends with 1 where the gate is closed, and tells the decision', async () => {
   await weirHere(['node', 'event', 'edge', '--count', '5'], env);
-  const { code, out } = await weir(['node', 'gate', 'edge', '--peek', '--json'], env);
+  const { code, out } = await weirHere(['node', 'gate', 'edge', '--peek', '--json'], env);
   const { decision, count } = JSON.parse(out);
   expect([code, decision, count]).toEqual([1, 'limited', 5]);
 });

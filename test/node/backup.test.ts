@@ -1,4 +1,4 @@
-// What a backup holds, what a folder restored from it lacks, and what is refused; the commands are in test/cli/backup.test.ts.
+// What a backup holds, what a folder restored from it lacks, and what is refused; the commands are in test/cli/backup.long.test.ts.
 import {
   copyFileSync,
   existsSync,

@@ -205,7 +205,6 @@ it('a history says of each cycle what it was given, however seldom that changes'
       const [{ from_cycle, count }] = told(one, histories);
       expect([from_cycle, count]).toEqual([cycle - expected.length + 1, expected]);
     }),
-    { numRuns: 20 },
   );
 });
 

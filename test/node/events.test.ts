@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { tries } from '../draws.js';
 import { inTurn } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';
@@ -142,6 +143,6 @@ describe('an array of events', () => {
       ]);
       expect(await statesOf(joined)).toEqual(await statesOf(single));
     });
-    await fc.assert(property, { numRuns: 12 });
+    await fc.assert(property, { numRuns: tries(30) });
   });
 });

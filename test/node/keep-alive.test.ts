@@ -7,6 +7,8 @@ import { expect, it } from 'vitest';
 import { defaultLimits } from '../../src/node/limits.js';
 import { startRunning } from './running.js';
 
+const plain = await startRunning({ limits: { keepAliveTimeoutMs: defaultLimits.keepAliveTimeoutMs } });
+
 /** As each keeps a connection that has nothing to do, in seconds. */
 it.each([
   ['nginx: keepalive_timeout of an upstream', 60],
@@ -14,8 +16,7 @@ it.each([
   ['Go, Traefik: IdleConnTimeout', 90],
   ['Caddy: keepalive of reverse_proxy', 120],
 ])('a connection outlives its place in the pool of %s', async (_gateway, seconds) => {
-  const node = await startRunning({ limits: { keepAliveTimeoutMs: defaultLimits.keepAliveTimeoutMs } });
-  const [answer] = await asked(node.url, [[0]]);
+  const [answer] = await asked(plain.url, [[0]]);
   const [, kept] = /\r\nKeep-Alive: timeout=(\d+)\r\n/i.exec(answer!) ?? [];
   expect(Number(kept)).toBeGreaterThan(seconds);
 });
@@ -28,8 +29,7 @@ it('the recipe for nginx names the time of the node, and keeps its own below it'
 });
 
 it('a connection that is closed after its answer has no time', async () => {
-  const node = await startRunning();
-  const [answer] = await asked(node.url, [[0, CLOCK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]]);
+  const [answer] = await asked(plain.url, [[0, CLOCK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]]);
   expect([/keep-alive/i.test(answer!), /connection: close/i.test(answer!)]).toEqual([false, true]);
 });
 
@@ -65,7 +65,7 @@ it('a client that reads none of its small answers is cut, although each was give
   let isClosed = false;
   socket.on('error', () => {}).on('close', () => (isClosed = true));
   // Fewer in a turn than are answered in one: none is refused.
-  const some = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4);
+  const some = 'GET /api/limits HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4);
   for (; !isClosed; await sleep(1)) if (!socket.writableNeedDrain) socket.write(some);
   expect(node.errors).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { pause } from '../../src/core/time/wall.js';
 import { Host } from '../../src/node/host/host.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
+import { tries } from '../draws.js';
 import { codeOf, failureOf } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
 import { Caller, Holder } from './caller.js';
@@ -43,7 +44,7 @@ it('a key file in which a bit has flipped is refused in words, wherever it flipp
       // Only white space may change: what the file says is then the same.
       expect(code === 'unreadable_file' || sameContent(bytes, whole)).toBe(true);
     }),
-    { numRuns: 300, seed: 13 },
+    { numRuns: tries(300), seed: 13 },
   );
 });
 
@@ -97,7 +98,7 @@ it('a database in which a bit of a definition has flipped is refused, and said t
       });
       expect(said).toMatchObject({ code: 'store_damaged', what: expect.stringContaining(dir) });
     }),
-    { numRuns: 100, seed: 29 },
+    { numRuns: tries(100), seed: 29 },
   );
 });
 

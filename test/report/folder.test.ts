@@ -63,7 +63,7 @@ function replayOfMany() {
   return { ...rows, outcome: { ...outcome, kind: 'replay' as const } };
 }
 
-it('a report folder holds every file, of a live run the other arm and the series too', async () => {
+it('a report folder holds every file of a run, nothing of an earlier one, and leaves alone what is not its own', async () => {
   const folder = await openReportFolder({ base, scenario: 'live', run: 7 });
   const { page, files } = await folder.write(liveRun());
   expect([relative(folder.path, page), files.map((file) => relative(folder.path, file)).sort()]).toEqual([
@@ -85,15 +85,23 @@ it('a report folder holds every file, of a live run the other arm and the series
       'timeline.ndjson',
     ],
   ]);
+  await writeFile(join(folder.path, 'notes.txt'), 'mine');
+  const { files: next } = await folder.write(sampleRun());
+  const found = (await readdir(folder.path, { recursive: true, withFileTypes: true })).filter((entry) =>
+    entry.isFile(),
+  );
+  expect(found.map(({ parentPath, name }) => join(parentPath, name)).sort()).toEqual(
+    [...next, join(folder.path, 'notes.txt')].sort(),
+  );
 });
 
 it.each([
-  ['a run', sampleRun],
   ['a live run', liveRun],
-  ['a fleet', fleetRun],
   ['nothing', emptyRun],
-  ['hostile names', () => sampleRun({ contracts: { [hostile]: [[0, 30]] }, more: { scenario: hostile } })],
-  ['a run that was stopped', () => sampleRun({ more: { partial: true } })],
+  [
+    'a run that was stopped, with hostile names',
+    () => sampleRun({ contracts: { [hostile]: [[0, 30]] }, more: { scenario: hostile, partial: true } }),
+  ],
 ])('a report folder reads back as it was written: %s', async (_, make) => {
   const run = make();
   const folder = await openReportFolder({ base, scenario: run.outcome.scenario, run: run.outcome.seed });
@@ -122,17 +130,6 @@ it.each([
   const shown = (folder: string) => texts(folder).map((text) => text.replace(files, ''));
   expect([reportText(back), shown(again.path)]).toEqual([reportText(run), shown(path)]);
   expect(await readdir(again.path)).not.toContain('timeline.csv');
-});
-
-it('a report folder keeps nothing of an earlier run, and leaves alone what is not its own', async () => {
-  const { path, write } = await openReportFolder({ base, scenario: 'burst', run: 7 });
-  await write(liveRun());
-  await writeFile(join(path, 'notes.txt'), 'mine');
-  const { files } = await write(sampleRun());
-  const found = (await readdir(path, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-  expect(found.map(({ parentPath, name }) => join(parentPath, name)).sort()).toEqual(
-    [...files, join(path, 'notes.txt')].sort(),
-  );
 });
 
 it.each([

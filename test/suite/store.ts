@@ -241,7 +241,6 @@ export function describeStore(
         fc.property(fc.constantFrom('m', 'n'), anyQuery, (slug, query) => {
           expect(store.rows(slug, query)).toEqual(walk(rows[slug], query));
         }),
-        { numRuns: 300 },
       );
     });
 
@@ -281,7 +280,6 @@ export function describeStore(
             expect(store.rows('m', query)).toEqual(walk(m.slice(seq), query));
             expect(store.rows('n', query)).toEqual(walk(n, query));
           }),
-          { numRuns: 60 },
         );
         expect([store.cut('m'), store.cut('n'), store.cut('o')]).toEqual([cut('m', seq), undefined, undefined]);
       }

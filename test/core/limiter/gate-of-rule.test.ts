@@ -107,7 +107,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
         expect(cached.moves).toEqual(heard.moves);
         expect(cached.gate.figures).toEqual(heard.gate.figures);
       }),
-      { numRuns: tries(100) },
+      { numRuns: tries(60) },
     );
   });
 
@@ -132,7 +132,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
             expect(ahead.admits).toBe(true);
           }
         }),
-        { numRuns: tries(100), examples: [[refusedTwice]] },
+        { numRuns: tries(60), examples: [[refusedTwice]] },
       );
     },
   );
@@ -148,7 +148,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
         expect(again.moves).toEqual(one.moves.slice(earlier));
         expect(stateOf(again.gate)).toBe(stateOf(one.gate));
       }),
-      { numRuns: tries(50) },
+      { numRuns: tries(40) },
     );
   });
 
@@ -166,7 +166,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
         expect(askIn(wait)).toBe(1);
         if (wait > 1) expect(askIn(wait - 1)).toBe(0);
       }),
-      { numRuns: tries(75) },
+      { numRuns: tries(40) },
     );
   });
 });

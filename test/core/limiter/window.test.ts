@@ -104,7 +104,6 @@ describe.each([
           if (share > 0.8) window = restoreWindow(windowOf(within, image.cycle), structuredClone(image));
         }
       }),
-      { numRuns: 200 },
     );
   });
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cos, exp, log, pow, sin, sinTurns } from '../../../src/core/math/elementary.js';
+import { tries } from '../../draws.js';
 
 const TINIEST = Number.MIN_VALUE;
 const LARGEST = Number.MAX_VALUE;
@@ -105,7 +106,7 @@ describe('the distance from the functions of Math', () => {
       fc.property(argument, (x) => {
         expect(distance(ours(x), engines(x))).toBeLessThanOrEqual(2);
       }),
-      { numRuns: 5000 },
+      { numRuns: tries(5000) },
     );
   });
 
@@ -114,7 +115,7 @@ describe('the distance from the functions of Math', () => {
       fc.property(logarithmic(-40, 40), fc.double({ min: -17, max: 17, noNaN: true }), (x, y) => {
         expect(distance(pow(x, y), x ** y)).toBeLessThanOrEqual(2);
       }),
-      { numRuns: 5000 },
+      { numRuns: tries(5000) },
     );
   });
 
@@ -125,7 +126,7 @@ describe('the distance from the functions of Math', () => {
         fc.pre(Math.abs(x) > 1e-300);
         expect(distance(sinTurns(x), Math.sin(2 * Math.PI * x))).toBeLessThanOrEqual(4);
       }),
-      { numRuns: 5000 },
+      { numRuns: tries(5000) },
     );
   });
 });

@@ -116,7 +116,7 @@ describe('95 % intervals', () => {
     ['a normal figure', () => draw.normal(50, 5), 50, undefined],
     ['an exponential figure', () => draw.exponential(1 / 10), 10, undefined],
   ];
-  const sizes = few([10, 20, 100], 2);
+  const sizes = few([10, 20, 100], 1);
   it.each(laws.flatMap(([name, one, truth, most]) => sizes.map((n) => [name, n, one, truth, most] as const)))(
     'intervals hold the truth: %s, n = %i',
     (_, n, one, truth, most) => {

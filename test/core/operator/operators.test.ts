@@ -36,7 +36,6 @@ describe.each(operators.map((operator) => [operator.id, operator] as const))('%s
         expect(firing).toMatchObject({ ok: true, inputs });
         if (firing.ok) expect(operator.prove(inputs, firing.result).tolerance).toBeLessThanOrEqual(1e-3);
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -94,7 +93,6 @@ describe.each(operators.map((operator) => [operator.id, operator] as const))('%s
         const proof = operator.prove(inputs, result);
         expect(operator.verify(inputs, result, JSON.parse(JSON.stringify(proof)))).toBe(true);
       }),
-      { numRuns: 50 },
     );
   });
 });

@@ -58,7 +58,6 @@ it('an export holds in chunks of any size', () => {
       verifier.bytes(bytes.subarray(start));
       expect(verifier.end()).toEqual(whole);
     }),
-    { numRuns: 40 },
   );
 });
 
@@ -205,7 +204,6 @@ describe('lines taken out, put in, or put elsewhere', () => {
           whole ? { valid: true } : { valid: false, line: (at < 0 ? values.length : at) + 1 },
         );
       }),
-      { numRuns: 500 },
     );
   });
 });

@@ -263,7 +263,6 @@ describe('rows taken out, put in, or put elsewhere', () => {
           whole ? { valid: true } : { valid: false, seq: place, line: place },
         );
       }),
-      { numRuns: 500 },
     );
   });
 });

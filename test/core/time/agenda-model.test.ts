@@ -98,6 +98,5 @@ it('the agenda says the same as a sorted list to every program, from outside or 
     fc.property(fc.array(command(2), { maxLength: 300, size: 'max' }), (commands) => {
       expect(told(new Agenda(0), commands)).toEqual(told(new SortedList(), commands));
     }),
-    { numRuns: 150 },
   );
 });

@@ -127,7 +127,6 @@ describe('a chart that is compiled', () => {
           [one, other] = [next, nextDrawn];
         }
       }),
-      { numRuns: 100 },
     );
   });
 });

@@ -54,7 +54,6 @@ it('a comparison shows no difference where target and model did the same, in wha
       });
       expect(differences(turned, right)).toEqual([]);
     }),
-    { numRuns: 60 },
   );
 });
 
@@ -71,7 +70,6 @@ it('a comparison shows any one answer that was changed, in its cycle', async () 
       const [first] = differences(seen, right);
       expect([first?.cycle, first?.contract]).toEqual([answer.cycle, contract]);
     }),
-    { numRuns: 60 },
   );
 });
 

@@ -1,4 +1,5 @@
 // The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
+import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
@@ -9,6 +10,7 @@ import { replay } from '../../../src/harness/simulate/replay.js';
 import { simulate } from '../../../src/harness/simulate/simulate.js';
 import { MemoryStore } from '../../../src/node/store/memory.js';
 import { temporaryFiles } from '../../left-behind.js';
+import { loopback } from '../../loopback.js';
 import { startRunning } from '../../node/running.js';
 import { burst, type Closed, decided, liveReplay, run, scenario, steady, told } from './asking.js';
 
@@ -238,5 +240,40 @@ describe('a log sent to a live node', () => {
       ],
       5,
     ]);
+  });
+});
+
+async function slow(ms: number): Promise<string> {
+  return (await loopback(createServer((_, response) => setTimeout(() => response.end(), ms)))).url;
+}
+
+describe('a run that was not sent as planned', () => {
+  const arrivals = 'arrivals: [{ model: constant, rate: 10/s }]';
+  const common = 'cycle_ms: 200\nduration: 5\ntarget: { method: GET }';
+  const client = 'contracts: 1\nclients: [{ kind: open, share: 1 }]';
+  const paths: [path: string, text: string][] = [
+    ['a limiter by cycles', `limiter: { threshold: 1000, within: 5 }\n${arrivals}`],
+    ['a limiter by the ms', `limiter: { primitive: gcra, params: { T_ms: 1, tau_ms: 1000 } }\n${arrivals}`],
+    ['no limiter', `limiter: { primitive: none, params: {} }\n${arrivals}`],
+    ['clients', `limiter: { threshold: 1000, within: 5 }\n${arrivals}\n${client}`],
+  ];
+
+  it.each(paths)(
+    'a run that was not sent as planned is invalid and names the connections that were in use: %s',
+    async (_, text) => {
+      const result = await run(scenario(`${common}\n${text}`), { url: await slow(400), connections: 2 });
+      const { comparison, live } = told(result);
+      expect(comparison).toMatchObject({
+        verdict: 'run invalid',
+        reason: expect.stringMatching(/ of 10 requests were sent late: 2 connections were in use; raise -c/),
+      });
+      expect(live.connections).toBe(2);
+    },
+  );
+
+  it.each(paths)('a run opens the connections that it needs where no bound is given: %s', async (_, text) => {
+    const many = scenario(`${common}\n${text.replace('10/s', '300/s')}`.replace('duration: 5', 'duration: 3'));
+    const { live } = (await run(many, { url: await slow(600) })).observed.outcome;
+    expect([live!.sent, live!.answered, live!.connections > 128]).toEqual([180, 180, true]);
   });
 });

@@ -34,7 +34,6 @@ it('the observed figures of a target that does as the model are those of the mod
       const { reactions: _, ...figures } = observed.figures(lastCycle, 2);
       expect(figures).toEqual({ ...model.figures(lastCycle, 2), reactions: undefined });
     }),
-    { numRuns: 100 },
   );
 });
 

@@ -111,7 +111,6 @@ describe.each([...stretchFigures])('%s', (figure) => {
         expect(values(figure, Number.POSITIVE_INFINITY, at, name)).toEqual(new Set([between(from, end)]));
         expect(new Set(values(figure, window, at, name))).toEqual(windows);
       }),
-      { numRuns: 300 },
     );
   });
 });

@@ -94,7 +94,6 @@ it('the places of keys decide, move and say when to come again as the keyed cont
         expect(rows.reduce((sum, row) => sum + row.requests, 0)).toBe(missed.requests);
       }
     }),
-    { numRuns: 200 },
   );
 });
 

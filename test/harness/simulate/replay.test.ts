@@ -144,7 +144,6 @@ it('any log gives what the naive limiter gives, by client or whole, in any order
         expect(outcome.contracts).toBe(isKeyed ? new Set(lines.map(([, who]) => who)).size : 1);
       },
     ),
-    { numRuns: 60 },
   );
 });
 

@@ -127,7 +127,6 @@ it('the peaks of a run of more than 400 cycles are the largest count of each str
         expect(stretchPeaks(timelineOf(counts, first), { first, last: first + cycles - 1 })).toEqual(naive);
       },
     ),
-    { numRuns: 30 },
   );
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cycleOf } from '../../../src/core/time/cycle.js';
 import { MAX_SPREAD_MS, requestsBefore, spreadOverCycles } from '../../../src/harness/traffic/spread.js';
+import { tries } from '../../draws.js';
 
 /** Cycle by cycle, what `spreadOverCycles` gives. */
 function spread(unixMs: number, n: number, spreadMs: number, cycleMs: number): [cycle: number, n: number][] {
@@ -42,7 +43,6 @@ it('requests are spread as if each were placed by itself', () => {
     fc.property(instant, n, ms, fc.integer({ min: 1, max: 2000 }), (...given) => {
       expect(spread(...given)).toEqual(placedOneByOne(...given));
     }),
-    { numRuns: 500 },
   );
 });
 
@@ -55,7 +55,7 @@ it('requests before an offset are counted exactly, where a product of doubles wo
       const [a, b] = [BigInt(offset) * BigInt(requests), BigInt(spreadMs)];
       expect(requestsBefore(offset, requests, spreadMs)).toBe(Number((a + b - 1n) / b));
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });
 

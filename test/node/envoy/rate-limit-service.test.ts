@@ -84,8 +84,11 @@ const times = (count: number, ...descriptors: Descriptor[]) => Array<Descriptor[
 const OK = 1;
 const OVER = 2;
 
+/** For tests that count keys of their own. */
+const shared = await start();
+
 it('a descriptor is admitted up to its limit in each window, and each value has a count of its own', async () => {
-  const { ask, codesOf } = await start();
+  const { ask, codesOf } = shared;
   expect(await codesOf(...times(5, { user: 'ann' }))).toEqual([OK, OK, OK, OVER, OVER]);
   const other = await ask(request('shop', [{ user: 'bob' }]));
   const status = { code: OK, limit: [3, 6, 'each-user'], remaining: 2 };
@@ -97,7 +100,7 @@ it('a descriptor is admitted up to its limit in each window, and each value has 
 });
 
 it('a descriptor has as many hits as the request says, or it says itself; with none, it is over if its limit was exceeded', async () => {
-  const { ask, codeOf } = await start();
+  const { ask, codeOf } = shared;
   for (const [hits, own, overall, remaining] of [
     [2, undefined, OK, 1],
     [0, 0, OK, 1],
@@ -106,16 +109,16 @@ it('a descriptor has as many hits as the request says, or it says itself; with n
     [1, undefined, OVER, 0],
     [0, 0, OVER, 0],
   ] as const)
-    expect(await ask(request('shop', [{ user: 'ann' }], hits, own))).toMatchObject({
+    expect(await ask(request('shop', [{ user: 'cat' }], hits, own))).toMatchObject({
       overall,
       statuses: [{ remaining }],
     });
-  expect(await codeOf(request('shop', [{ user: 'bob' }], 4))).toBe(OVER);
+  expect(await codeOf(request('shop', [{ user: 'dan' }], 4))).toBe(OVER);
 });
 
 it('a descriptor beside others is counted by itself, and one that is over is enough', async () => {
-  const { ask } = await start();
-  const answer = await ask(request('shop', [{ user: 'ann' }, { user: 'banned' }, { user: 'free' }, { unknown: 'x' }]));
+  const { ask } = shared;
+  const answer = await ask(request('shop', [{ user: 'eve' }, { user: 'banned' }, { user: 'free' }, { unknown: 'x' }]));
   expect(answer.overall).toBe(OVER);
   expect(answer.statuses.map(({ code, remaining }) => [code, remaining])).toEqual([
     [OK, 2],
@@ -126,8 +129,8 @@ it('a descriptor beside others is counted by itself, and one that is over is eno
 });
 
 it('a descriptor with an empty value is counted, and so are the others of its request', async () => {
-  const { codesOf } = await start();
-  const codes = await codesOf(...times(4, { user: '' }), [{ user: '' }, { user: 'banned' }], [{ user: 'ann' }]);
+  const { codesOf } = shared;
+  const codes = await codesOf(...times(4, { user: '' }), [{ user: '' }, { user: 'banned' }], [{ user: 'fay' }]);
   expect(codes).toEqual([OK, OK, OK, OVER, OVER, OK]);
 });
 
@@ -150,7 +153,7 @@ it('limits whose names would be alike are counted apart, each by its own numbers
 });
 
 it('a descriptor may bring its limit along, and follows any limiter', async () => {
-  const { codeOf, codesOf } = await start();
+  const { codeOf, codesOf } = shared;
   const brought = request('shop', [{ any: 'a' }], 0, undefined, [2, 6]);
   expect(await inTurn(Array(3).keys(), () => codeOf(brought))).toEqual([OK, OK, OVER]);
   expect(await codesOf(...times(3, { own: 'a' }))).toEqual([OK, OK, OVER]);
@@ -193,7 +196,7 @@ describe.skipIf(!hasOpenssl)('the port, with TLS (needs openssl)', () => {
 });
 
 it('a request of a domain without limits is admitted', async () => {
-  const { ask } = await start();
+  const { ask } = shared;
   expect(await ask(request('other', [{ user: 'banned' }]))).toMatchObject({ overall: OK, statuses: [{ code: OK }] });
 });
 
@@ -209,19 +212,19 @@ it.each<[string, Buffer, status]>([
   ['with a limit of unit -1', request('shop', [{ user: 'a' }], 0, undefined, [1, -1]), status.INVALID_ARGUMENT],
   ['that is too long', request('shop', [{ user: 'a'.repeat(1 << 19) }]), status.RESOURCE_EXHAUSTED],
 ])('a request %s is refused, and counts nothing', async (_, bytes, code) => {
-  const { ask } = await start();
+  const { ask } = shared;
   await expect(ask(bytes)).rejects.toMatchObject({ code });
-  expect((await ask(request('shop', [{ user: 'a' }]))).statuses[0]!.remaining).toBe(2);
+  expect((await ask(request('shop', [{ user: 'a' }], 0, 0))).statuses[0]!.remaining).toBe(3);
 });
 
 it('a request with bytes that are no message is refused', async () => {
-  const { ask } = await start();
+  const { ask } = shared;
   await expect(ask(Buffer.from('0affffffffff', 'hex'))).rejects.toHaveProperty('code');
-  expect((await ask(request('shop', [{ user: 'a' }]))).overall).toBe(OK);
+  expect((await ask(request('shop', [{ user: 'none' }]))).overall).toBe(OK);
 });
 
 it('a request with a limit by the week is decided by it', async () => {
-  const { ask } = await start();
+  const { ask } = shared;
   const answer = await ask(request('shop', [{ any: 'a' }], 0, undefined, [5, 7]));
   expect(answer).toMatchObject({ overall: OK, statuses: [{ limit: [5, 7, ''], remaining: 4 }] });
 });
@@ -299,10 +302,10 @@ it('the service records which key was limited', async () => {
   ]);
 });
 
-it('the service decides a thousand calls at once as one after the other', async () => {
-  const { codeOf } = await start();
-  const asked = Array.from({ length: 1_000 }, (_, n) => codeOf(request('shop', [{ user: `u${n % 50}` }])));
-  expect((await Promise.all(asked)).filter((code) => code === OK)).toHaveLength(150);
+it('the service decides two hundred calls at once as one after the other', async () => {
+  const { codeOf } = shared;
+  const asked = Array.from({ length: 200 }, (_, n) => codeOf(request('shop', [{ user: `u${n % 10}` }])));
+  expect((await Promise.all(asked)).filter((code) => code === OK)).toHaveLength(30);
 });
 
 it('the service finishes calls when it closes, and takes no more', async () => {
@@ -316,7 +319,7 @@ it('the service finishes calls when it closes, and takes no more', async () => {
 });
 
 it('the service says by the health check of gRPC that it serves', async () => {
-  const { client } = await start();
+  const { client } = shared;
   const answer = await new Promise<Buffer>((resolve, reject) => {
     const same = (bytes: Buffer) => bytes;
     client.makeUnaryRequest('/grpc.health.v1.Health/Check', same, same, Buffer.alloc(0), (error, bytes) =>

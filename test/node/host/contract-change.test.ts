@@ -332,7 +332,7 @@ describe('a candidate', () => {
           const isOfContract = ({ kind }: { kind: string }) => kind.startsWith('transition');
           expect(both.rows().filter(isOfContract).length).toBe(one.rows().filter(isOfContract).length);
         }),
-        { numRuns: 6 },
+        { numRuns: tries(20) },
       );
     },
   );

@@ -118,7 +118,6 @@ it('a mark has after any writes the newest row of each machine, when it is opene
       expect(new Set(mark.missing(() => 0))).toEqual(new Set(expected));
       mark.close();
     }),
-    { numRuns: 50 },
   );
 });
 

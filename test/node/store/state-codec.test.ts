@@ -74,7 +74,6 @@ it('windows come back from their bytes whatever they are', () => {
     fc.property(anyWindows, (windows) => {
       expect(decodeWindows(encodeWindows(windows))).toEqual(windows);
     }),
-    { numRuns: 500 },
   );
 });
 
@@ -86,7 +85,6 @@ it('windows are not read again when a bit has flipped', () => {
       bytes[bit >> 3]! ^= 1 << (bit & 7);
       expect(decodeWindows(bytes)).toBeUndefined();
     }),
-    { numRuns: 500 },
   );
 });
 

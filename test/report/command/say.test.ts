@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { visible } from '../../../src/report/command/say.js';
-import { weir } from '../../cli/command-line.js';
+import { weirHere } from '../../cli/command-line.js';
 import { temporaryFiles } from '../../left-behind.js';
 
 /** What acts on a terminal, or is not seen in it: all but line feeds, tabs and the colours of reports. */
@@ -69,7 +69,7 @@ describe('hostile keys, paths and names', () => {
     ['an unknown command', [`no${evil}`]],
     ['an unknown option', ['simulate', scenario, `--no${evil}`]],
   ])('what is printed of hostile names cannot steer a terminal: %s', async (_, args) => {
-    const { out, err } = await weir(args);
+    const { out, err } = await weirHere(args);
     expect((out + err).length).toBeGreaterThan(20);
     expect((out + err).replaceAll(COLOUR, '')).not.toMatch(UNSEEN);
   });

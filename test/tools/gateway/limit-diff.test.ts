@@ -264,7 +264,6 @@ it('each request of a log is decided as the rule of its limit decides it', async
         expect(found.newly_refused).toBe(refused);
       },
     ),
-    { numRuns: 25 },
   );
 });
 

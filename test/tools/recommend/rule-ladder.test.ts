@@ -65,7 +65,6 @@ it.each(Object.keys(families) as Family[])('every rung of %s refuses what it ref
     fc.property(requests, (all) => {
       expect(refusedBy(plan, all)).toEqual(refusedAlone(plan, all));
     }),
-    { numRuns: 80 },
   );
 });
 
@@ -79,7 +78,6 @@ it.each([
     fc.property(requests, (all) => {
       expect(refusedBy(plan, all)).toEqual(refusedAlone(plan, all));
     }),
-    { numRuns: 80 },
   );
 });
 

@@ -46,7 +46,6 @@ describe.each(correctable)('%s', (_, definition) => {
         rule.charge!(other, tMs, cost - first, tMs);
         expect(rule.remaining(other, tMs)).toBe(rule.remaining(state, tMs));
       }),
-      { numRuns: 100 },
     );
   });
 
@@ -60,7 +59,6 @@ describe.each(correctable)('%s', (_, definition) => {
         else expect(admitsAt(at)).toBe(true);
         if (at !== NEVER && at - 2 * grainMs > tMs) expect(admitsAt(at - 2 * grainMs)).toBe(false);
       }),
-      { numRuns: 100 },
     );
   });
 });

@@ -73,7 +73,6 @@ it.each(cases)('%s decides 2,000 requests as exact fractions do', (_, definition
       const admitted = times.map((at) => rule.admit(state, at, 1, 0) !== LIMITED);
       expect(admitted).toEqual(admittedExactly(one, times, mostOf(one)));
     }),
-    { numRuns: 60 },
   );
 });
 
@@ -209,7 +208,6 @@ it.each(periodic)(
         const exact = exactOf(BigInt(one.windowMs));
         expect(firstDifference(definitionFor(one), exact, one.limit, timesOf(one))).toBeUndefined();
       }),
-      { numRuns: 40 },
     );
   },
 );

@@ -55,7 +55,6 @@ it('nodes at a steady rate give away what came at the others within the lag', ()
         expect(decisions).toEqual(times.map((_, index) => index < expected));
       },
     ),
-    { numRuns: 60 },
   );
 });
 

@@ -132,7 +132,6 @@ describe('a line after others', () => {
         const together = await readText([first, ...texts].join('\n'), client);
         expect(together.heard.slice(1)).toEqual(alone.flatMap(({ heard }) => heard.slice(1)));
       }),
-      { numRuns: 300 },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readInstant } from '../../../../src/harness/traffic/log/instant.js';
 import { type TimeUnit, unitOf } from '../../../../src/harness/traffic/log/unix.js';
+import { tries } from '../../../draws.js';
 
 /** Reads a text that stands among other bytes, so that a look beyond its end would be noticed. */
 function read(text: string, unit: TimeUnit = 's'): number {
@@ -121,7 +122,7 @@ it('dates with clock times agree with the calendar of the engine on every day an
       const text = `${local}${zone < 0 ? '-' : '+'}${pad(hours)}:${pad(minutes)}`;
       expect(read(text)).toBe(instant.getTime());
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });
 
@@ -196,7 +197,7 @@ it('a number since 1970 is rounded down exactly, whatever its digits', () => {
         expect(read(text, unit)).toBe(Number(floored));
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });
 

@@ -27,7 +27,6 @@ describe('members of an object', () => {
           names.map((key) => JSON.parse(JSON.stringify(value[key]))),
         );
       }),
-      { numRuns: 500 },
     );
   });
 

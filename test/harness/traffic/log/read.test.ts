@@ -6,6 +6,7 @@ import { Failure } from '../../../../src/core/schema/failure.js';
 import { logFormats } from '../../../../src/harness/traffic/log/formats.js';
 import type { LogOptions } from '../../../../src/harness/traffic/log/log-options.js';
 import { readLog, readLogs } from '../../../../src/harness/traffic/log/read.js';
+import { tries } from '../../../draws.js';
 import { temporaryFiles } from '../../../left-behind.js';
 import { Counted } from './counted.js';
 import { readCut, readText, type TextReading } from './reading.js';
@@ -43,8 +44,7 @@ describe('a log that is cut', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 300 })), (lengths) => {
         expect(readCut(bytes, lengths, options)).toEqual(whole);
-      }),
-      { numRuns: 50 },
+      })
     );
   });
 
@@ -253,7 +253,7 @@ describe('a file of any bytes', () => {
           expect(reading.requests).toBe(heard.reduce((sum, [, n]) => sum + n, 0));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 });
