@@ -12,7 +12,7 @@ export interface Surface {
   readonly y: (value: number) => number;
 }
 
-export function surfaceOf({ ctx, chartArea: area, scales: { x, y } }: Chart): Surface {
+export function surfaceOf({ ctx, chartArea: area, scales: { x, y } }: Chart<'line'>): Surface {
   return { ctx, area, x: (value) => x!.getPixelForValue(value), y: (value) => y!.getPixelForValue(value) };
 }
 

@@ -212,12 +212,12 @@ function ticksAt(places: readonly number[]): (axis: { ticks: { value: number }[]
 }
 
 function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
-  const shown = (chart: Chart, label: string) =>
+  const shown = (chart: Chart<'line'>, label: string) =>
     chart.data.datasets.every((dataset, index) => dataset.label !== label || chart.isDatasetVisible(index));
   return {
     id: 'weir',
     // Extends the legend by the rows of marks, which lie between legend and plot.
-    beforeInit: (chart: Chart) => {
+    beforeInit: (chart: Chart<'line'>) => {
       const legend = chart.legend as unknown as { height: number; fit(): void };
       const fit = legend.fit;
       legend.fit = () => {
@@ -225,7 +225,7 @@ function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
         legend.height += 6 + 11 * spec.marks.length;
       };
     },
-    beforeDatasetsDraw: (chart: Chart) => {
+    beforeDatasetsDraw: (chart: Chart<'line'>) => {
       const surface = surfaceOf(chart);
       if (shown(chart, 'limiting')) drawShades(surface, spec.shades, palette);
       drawUnknown(surface, spec, palette);
@@ -233,7 +233,7 @@ function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
       drawRanges(surface, spec, palette);
       drawHeat(surface, spec, palette, font);
     },
-    afterDatasetsDraw: (chart: Chart) => {
+    afterDatasetsDraw: (chart: Chart<'line'>) => {
       const surface = surfaceOf(chart);
       spec.lines.forEach((line, index) => {
         if (line.hatched === true && chart.isDatasetVisible(index))
