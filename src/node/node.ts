@@ -81,7 +81,7 @@ const withoutMetrics = routes.filter(({ path }) => path !== showMetrics.path);
 
 /**
  * Starts a node; it answers once this resolves. @throws Failure `port_in_use`, what the store throws, and
- * `wrong_usage` (keys that do not follow from each other, a proxy that is no address)
+ * `wrong_usage` (an address that is not of this machine, keys that do not follow from each other, a proxy that is no address)
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { clock, host: address = '127.0.0.1', hostNames = [], trustProxy = [], log: logOptions = quiet } = options;
@@ -250,9 +250,10 @@ function refuseUnknownProxies(addresses: readonly string[]): void {
 function listenFailure(error: unknown, address: string): unknown {
   const { code, syscall, port } = error as NodeJS.ErrnoException & { port?: number };
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error;
-  return new Failure('port_in_use', {
+  const isInUse = code === 'EADDRINUSE';
+  return new Failure(isInUse ? 'port_in_use' : 'wrong_usage', {
     what: `The node cannot listen on ${address}${port === undefined ? '' : `, port ${port}`}.`,
-    why: code === 'EADDRINUSE' ? 'Another process does already.' : `${(error as Error).message}.`,
+    why: isInUse ? 'Another process does already.' : `${(error as Error).message}.`,
     fix: 'Choose another address or port; 0 takes any port that is free.',
     cause: error,
   });

@@ -143,10 +143,15 @@ describe('a node that starts', () => {
     expect(node.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  it('a node says that its port is taken', async () => {
+  it('a node says that its port is taken, and that an address is not of this machine', async () => {
     const node = await startNode(parts());
     const port = Number(new URL(node.url).port);
     await expect(startNode({ ...parts(), port })).rejects.toMatchObject({ code: 'port_in_use' });
+    // An address of documents (RFC 5737).
+    await expect(startNode({ ...parts(), host: '203.0.113.9' })).rejects.toMatchObject({
+      code: 'wrong_usage',
+      why: expect.stringContaining('EADDRNOTAVAIL'),
+    });
     await node.close();
   });
 

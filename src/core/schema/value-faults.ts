@@ -103,8 +103,13 @@ function unionFaults(members: readonly Schema[], value: unknown, place: string):
   const literals: readonly unknown[] = kin.map((member) => literalAt(member, tag));
   const meant = kin[literals.indexOf(other === undefined ? given[tag] : undefined)];
   if (meant !== undefined && (other !== undefined || given[tag] !== undefined)) return valueFaults(meant, value, place);
-  const allowed = literals.flatMap((literal) => (literal === undefined ? [] : String(literal)));
-  return [faultAt(`${place}/${tag}`, tagMessage(allowed, given[tag]))];
+  const allowed = literals.filter((literal) => literal !== undefined);
+  return [
+    faultAt(
+      `${place}/${tag}`,
+      `${given[tag] === undefined ? 'is required:' : 'must be'} ${oneOf(allowed, given[tag])}`,
+    ),
+  ];
 }
 
 /** The property that has a constant of its own in members of a union; then the first that a member without it requires. */
@@ -121,14 +126,10 @@ function literalAt(member: Schema, name: string) {
   return member.properties?.[name]?.const;
 }
 
-function tagMessage(allowed: readonly string[], given: unknown): string {
-  const among = `one of ${allowed.join(', ')}`;
-  return given === undefined ? `is required: ${among}` : `must be ${among}${guessWords(given, allowed)}`;
-}
-
-function guessWords(given: unknown, allowed: readonly unknown[]): string {
+export function oneOf(allowed: readonly unknown[], given: unknown): string {
   const guess = typeof given === 'string' ? nearest(given, allowed.map(String)) : undefined;
-  return guess === undefined ? '' : `; did you mean "${guess}"?`;
+  const words = `one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}`;
+  return guess === undefined ? words : `${words}; did you mean "${guess}"?`;
 }
 
 function unknownName(known: readonly string[], name: string): string {
@@ -145,10 +146,8 @@ function wordsFor({ keyword, message, params: given }: SchemaError, value: unkno
       return undefined;
     case 'const':
       return `must be ${JSON.stringify(params['allowedValue'])}`;
-    case 'enum': {
-      const allowed = params['allowedValues'] as unknown[];
-      return `must be one of ${allowed.map((one) => JSON.stringify(one)).join(', ')}${guessWords(value, allowed)}`;
-    }
+    case 'enum':
+      return `must be ${oneOf(params['allowedValues'] as unknown[], value)}`;
     case 'pattern':
       return params['pattern'] === VISIBLE
         ? 'has a character that controls, turns the direction of the text, or is invisible'

@@ -6,7 +6,7 @@ import { readDocument } from '../../core/schema/document.js';
 import { Failure, type Fault } from '../../core/schema/failure.js';
 import { exact, flag, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
-import { valueFaults } from '../../core/schema/value-faults.js';
+import { oneOf, valueFaults } from '../../core/schema/value-faults.js';
 import {
   type Branch,
   type DescriptorLevel,
@@ -186,7 +186,7 @@ function limitOf(
     }
   }
   const known = units.find((one) => one === unit?.toLowerCase());
-  if (known === undefined) return fault('/unit', `must be one of ${units.join(', ')}`);
+  if (known === undefined) return fault('/unit', `must be ${oneOf(units, unit)}`);
   if (requests === undefined) return fault('/requests_per_unit', 'is required');
   return add(limitPerUnit(requests, known, path));
 }

@@ -49,7 +49,7 @@ const SHOULD_RATE_LIMIT = `/${SERVICE}/ShouldRateLimit`;
 
 const MOST_NOTED = 100;
 
-/** Deploys missing limits. @throws Failure `port_in_use`, `limit_reached`, `invalid_input` (a foreign machine) */
+/** Deploys missing limits. @throws Failure `limit_reached`, `invalid_input` (a foreign machine); what `listen` throws */
 export async function startRateLimitService(
   context: NodeContext,
   { host, port, domains: files, credentials = ServerCredentials.createInsecure() }: RateLimitServiceOptions,
@@ -86,7 +86,7 @@ export async function startRateLimitService(
   });
   await once(listener.listen({ host, port }), 'listening').catch((error) => {
     server.forceShutdown();
-    throw cannotListen(host, port, error);
+    throw error;
   });
   const { address, port: bound } = listener.address() as AddressInfo;
   return {
@@ -183,15 +183,6 @@ function statusOf({ code, status: http }: Failure): status {
   if (http === 401) return status.UNAUTHENTICATED;
   if (http === 403 || http === 404) return status.PERMISSION_DENIED;
   return http >= 500 ? status.UNAVAILABLE : status.INVALID_ARGUMENT;
-}
-
-function cannotListen(host: string, port: number, cause: Error): Failure {
-  return new Failure('port_in_use', {
-    what: `The node cannot listen for gRPC on ${host}, port ${port}.`,
-    why: /EADDRINUSE/.test(cause.message) ? 'Another process does already.' : `${cause.message}.`,
-    fix: 'Choose another address or port; 0 takes any port that is free.',
-    cause,
-  });
 }
 
 function twice(domain: string): Failure {

@@ -33,9 +33,9 @@ it.each(Object.entries(complete))('a client of kind %s is valid with all its fie
 it.each<[what: string, spec: unknown, faults: { path: string; message: string }[]]>([
   ['no object', 'open', [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
   ['a list', [], [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
-  ['no kind', {}, [{ path: '/clients/0/kind', message: 'is required: one of open, obedient, retrying, holding, closed' }]],
+  ['no kind', {}, [{ path: '/clients/0/kind', message: 'is required: one of "open", "obedient", "retrying", "holding", "closed"' }]],
   ['a kind that is nearly one', { kind: 'retriyng' },
-    [{ path: '/clients/0/kind', message: 'must be one of open, obedient, retrying, holding, closed; did you mean "retrying"?' }]],
+    [{ path: '/clients/0/kind', message: 'must be one of "open", "obedient", "retrying", "holding", "closed"; did you mean "retrying"?' }]],
   ['a field of another kind', { kind: 'open', max_attempts: 3 },
     [{ path: '/clients/0/max_attempts', message: 'is not known; allowed here: kind, name, timeout, share' }]],
   ['a device without a number', { kind: 'holding' }, [{ path: '/clients/0/count', message: 'is required' }]],

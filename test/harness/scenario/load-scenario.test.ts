@@ -53,7 +53,7 @@ it.each<[given: string, place: string, message: RegExp | string]>([
   ['start_cycle: 1000000000000\ncycle_ms: 86400000', '(/start_cycle)', /more than 4,000 years$/],
   // members of unions
   ['contracts: { count: 3, popularity: { law: zpif } }',
-    '(/contracts/popularity/law)', 'must be one of even, uniform, zipf, weights; did you mean "zipf"?'],
+    '(/contracts/popularity/law)', 'must be one of "even", "uniform", "zipf", "weights"; did you mean "zipf"?'],
   ['contracts: { count: 3, popularity: { law: zipf } }', '(/contracts/popularity/exponent)', 'is required'],
   ['contracts: { count: 3, popularity: { law: weights, weights: [1, 2] } }',
     '(/contracts/popularity/weights)', 'must be one a contract: there are 2 weights and 3 contracts'],
@@ -63,7 +63,7 @@ it.each<[given: string, place: string, message: RegExp | string]>([
     '(/clients/0/think/law)', /did you mean "exponential"\?$/],
   ['service: { time: soon }', '(/service/time)', /^"soon" is no time/],
   ['service: { servers: 2 }', '(/service/time)', 'is required'],
-  ['faults: [{ kind: pauze, from: 1, to: 2 }]', '(/faults/0/kind)', 'must be one of pause, lost_answers, slow; did you mean "pause"?'],
+  ['faults: [{ kind: pauze, from: 1, to: 2 }]', '(/faults/0/kind)', 'must be one of "pause", "lost_answers", "slow"; did you mean "pause"?'],
   ['faults: [{ kind: pause, from: 3 }]', '(/faults/0/to)', 'is required'],
   ['faults: [{ kind: slow, share: 0.5, from: 1, to: 2 }]', '(/faults/0/kind)', 'slow needs a service'],
   ['faults: [{ kind: pause, from: 3, to: 3 }]', '(/faults/0/to)', 'must lie after from, which is cycle 3'],

@@ -145,7 +145,7 @@ describe('limits that cannot be read', () => {
   it.each([
     ['no domain', 'descriptors: []\n', /line 1, column 1.*(domain|descriptors)/],
     ['an unknown field', one('rate_limits: {}'), /line 4, column 5 .*rate_limits/],
-    ['an unknown unit', one('rate_limit: { unit: fortnight, requests_per_unit: 1 }'), /line 4, .*must be one of second/],
+    ['an unknown unit', one('rate_limit: { unit: fortnight, requests_per_unit: 1 }'), /line 4, .*must be one of "second", "minute"/],
     ['no number', one('rate_limit: { unit: second }'), /line 4, .*is required/],
     ['a number below 0', one('rate_limit: { unit: second, requests_per_unit: -1 }'), /line 4, /],
     ['a limit and none', one('rate_limit: { unlimited: true, unit: day }'), /cannot be combined/],
