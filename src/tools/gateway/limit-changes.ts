@@ -5,6 +5,7 @@
 import { namedText } from '../../core/limiter/products/limit-words.js';
 import { LIMITED } from '../../core/limiter/rule/rule.js';
 import { limitsFlight } from '../../core/limiter/rule/rule-definition.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import type { LimitChange } from './diff-answer.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import { type LimitPair, moveWords, pairsOf } from './limit-pairs.js';
@@ -12,21 +13,22 @@ import { admittedAtOnce, burstDelays, ruleIn } from './limit-rule.js';
 import { inWords, testWords } from './request-condition.js';
 
 export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitChange[] {
-  const left = new Map(old.limiters.map((one) => [one, wholeOf(one)]));
+  const left = new Set(old.limiters);
+  const byWhole = new Map<string, FoundLimiter[]>();
+  for (const one of old.limiters) getOrInsert(byWhole, wholeOf(one), () => []).push(one);
   const others = fresh.limiters.filter((one) => {
-    const whole = wholeOf(one);
-    const same = [...left].find(([, other]) => other === whole)?.[0];
+    const same = byWhole.get(wholeOf(one))?.shift();
     return same === undefined || !left.delete(same);
   });
-  const named = new Map([...left.keys()].map((one, index, all) => [nameOf(all, one, index), one]));
+  const named = new Map(withNames([...left]));
   const known = new Map(
-    others.flatMap((one, index) => {
-      const byName = named.get(nameOf(others, one, index));
+    withNames(others).flatMap(([name, one]) => {
+      const byName = named.get(name);
       const before = byName !== undefined && left.has(byName) ? byName : moved(left, one);
       return before !== undefined && left.delete(before) ? [[one, before] as const] : [];
     }),
   );
-  const pairs = pairsOf([old, [...left.keys()]], [fresh, others.filter((one) => !known.has(one))]);
+  const pairs = pairsOf([old, [...left]], [fresh, others.filter((one) => !known.has(one))]);
   for (const pair of pairs) left.delete(pair.old);
   const changes = others.flatMap((one): LimitChange[] => {
     const before = known.get(one);
@@ -40,20 +42,26 @@ export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitCha
       .filter(isFirst)
       .map((pair) => ({ ...changeOf('changed', pair.old, one, moveWords(pair)), from: titleOf(pair.old) }));
   });
-  return [...changes, ...[...left.keys()].map((one) => changeOf('removed', one, undefined, []))];
+  return [...changes, ...[...left].map((one) => changeOf('removed', one, undefined, []))];
 }
 
 export const titleOf = ({ name, where }: Pick<FoundLimiter, 'name' | 'where'>) =>
   [name, where].filter((one) => one !== '').join(', ');
 
-function nameOf(all: readonly FoundLimiter[], one: FoundLimiter, index: number): string {
-  const same = (other: FoundLimiter) => other.name === one.name && other.where === one.where;
-  return JSON.stringify([one.where, one.name, all.slice(0, index).filter(same).length]);
+/** Limits of one name in one place are told apart by their order. */
+function withNames(all: readonly FoundLimiter[]): (readonly [name: string, one: FoundLimiter])[] {
+  const seen = new Map<string, number>();
+  return all.map((one) => {
+    const name = JSON.stringify([one.where, one.name]);
+    const before = seen.get(name) ?? 0;
+    seen.set(name, before + 1);
+    return [`${before} ${name}`, one];
+  });
 }
 
 /** The same limit under another name or place; undefined if there is none, or several. */
-function moved(left: ReadonlyMap<FoundLimiter, unknown>, one: FoundLimiter): FoundLimiter | undefined {
-  const alike = [...left.keys()].filter(
+function moved(left: ReadonlySet<FoundLimiter>, one: FoundLimiter): FoundLimiter | undefined {
+  const alike = [...left].filter(
     (other) =>
       (other.where === one.where || other.name === one.name) &&
       other.key.text === one.key.text &&

@@ -2,13 +2,17 @@
 import { definitionOf } from '../../core/limiter/products/products.js';
 import { play } from '../../core/limiter/products/profile.js';
 import { type RuleDefinition, ratePerMs, ruleOf } from '../../core/limiter/rule/rule-definition.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { Failure } from '../../core/schema/failure.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 
+/** By the limit in JSON: a file may have one limit in thousands of places. */
+const rules = new Map<string, RuleDefinition>();
+
 /** @throws Failure `invalid_definition` if a parameter is out of bounds */
 export function ruleIn({ limit }: FoundLimiter): RuleDefinition {
-  return definitionOf(limit, CYCLE_MS);
+  return getOrInsert(rules, JSON.stringify(limit), () => definitionOf(limit, CYCLE_MS));
 }
 
 /** Limits that are out of bounds become notes. */

@@ -52,6 +52,7 @@ class Configuration {
   readonly #limiters = new Map<string, FoundLimiter | undefined>();
   readonly #numbers = new Map<Directive, number>();
   readonly #used = new Set<Zone>();
+  readonly #placed = new Set<string>();
   #http: readonly Directive[] = [];
   #servers = 0;
   readonly #mains: readonly string[];
@@ -225,10 +226,10 @@ class Configuration {
   }
 
   #place(where: string, limiters: readonly FoundLimiter[]): void {
-    const linesOf = (some: readonly FoundLimiter[]) => some.map(({ file, line }) => `${line} ${file}`).join();
-    const lines = linesOf(limiters);
-    if (!this.#found.places.some((one) => one.where === where && linesOf(one.limiters) === lines))
-      this.#found.places.push({ where, limiters });
+    const name = [where, ...limiters.map(({ file, line }) => `${line} ${file}`)].join('\n');
+    if (this.#placed.has(name)) return;
+    this.#placed.add(name);
+    this.#found.places.push({ where, limiters });
   }
 
   /** Notes requests that reach a limited location through try_files, which logs do not show. */
