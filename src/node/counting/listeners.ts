@@ -5,6 +5,7 @@ import { limitsFlight } from '../../core/limiter/rule/rule-definition.js';
 import { nearest } from '../../core/schema/did-you-mean.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { Contract } from '../host/contract.js';
+import { eventTooOld } from '../host/contract-failures.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { checkKey, keyNameOf, nameOf } from '../keyed.js';
@@ -86,7 +87,7 @@ export function whyNotAt(listeners: readonly Listener[], happened: number, cycle
     if (happened > now) return inFuture(happened, now);
     if (plan.rule !== undefined && happened < now) return decidedSince(contract, happened);
     const within = plan.kinds[kind]!.aggregates.reduce((most, one) => Math.max(most, plan.aggregates[one]!.within), 0);
-    if (now - happened >= within) return tooOld(contract, happened, now - within + 1);
+    if (now - happened >= within) return eventTooOld(contract, happened, now, within);
   }
   return undefined;
 }
@@ -134,13 +135,5 @@ function decidedSince({ id, plan }: Contract, happened: number): Failure {
     what: `The event of cycle ${happened} was not counted.`,
     why: `The contract ${id} follows a rule (${plan.rule?.definition.primitive}), which decides requests in the order in which they come.`,
     fix: 'Send events as they happen, or name a contract that counts over a window in `contract_id`.',
-  });
-}
-
-export function tooOld(contract: Contract, happened: number, first: number): Failure {
-  return new Failure('event_too_old', {
-    what: `The event of cycle ${happened} was not counted.`,
-    why: `The window of contract ${contract.id} reaches back to cycle ${first}.`,
-    fix: 'Send what was batched before it is older than the window, or name a contract with a longer one in `contract_id`.',
   });
 }

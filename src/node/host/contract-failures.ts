@@ -22,12 +22,12 @@ export function contractFailed({ id, machine }: { id: string; machine: Chain }, 
   });
 }
 
-export function eventTooOld({ cycle, plan }: { cycle: number; plan: Plan }, happened: number): Failure {
-  const within = Math.max(...plan.aggregates.map((aggregate) => aggregate.within));
+/** @param now the running cycle */
+export function eventTooOld({ id }: { readonly id: string }, happened: number, now: number, within: number): Failure {
   return new Failure('event_too_old', {
     what: `The event of cycle ${happened} was not counted.`,
-    why: `It is now cycle ${cycle}, and the window reaches back to cycle ${cycle - within + 1}.`,
-    fix: 'Send what was batched before it is older than the window.',
+    why: `The window of contract ${id} reaches back to cycle ${now - within + 1}.`,
+    fix: 'Send what was batched before it is older than the window, or name a contract with a longer one in `contract_id`.',
   });
 }
 

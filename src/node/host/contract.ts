@@ -162,7 +162,10 @@ export class Contract implements GateHead {
   /** Counts events in the earlier cycle `happened`. @throws Failure `event_too_old`, and as `decide` */
   decideLate(n: number, happened: number, cycle: number, kind = 0, name?: string): number {
     const admitted = this.#workByName(name, cycle, n, (gate) => gate.decideLate(n, happened, kind));
-    if (admitted === undefined) throw eventTooOld(this, happened);
+    if (admitted === undefined) {
+      const within = Math.max(...this.plan.aggregates.map((aggregate) => aggregate.within));
+      throw eventTooOld(this, happened, this.cycle, within);
+    }
     this.comparison?.compare({ n, cycle, kind, name, happened }, admitted);
     return admitted;
   }

@@ -3,9 +3,9 @@ import type { Failure } from '../../core/schema/failure.js';
 import { cycleOf } from '../../core/time/cycle.js';
 import type { DecisionResult } from '../counting/counting.js';
 import type { Decision, DecisionRequest } from '../counting/decision.js';
-import { inFuture, tooOld } from '../counting/listeners.js';
+import { inFuture } from '../counting/listeners.js';
 import type { Contract } from '../host/contract.js';
-import { type Move, tooManyKeys, whyNoTransition } from '../host/contract-failures.js';
+import { eventTooOld, type Move, tooManyKeys, whyNoTransition } from '../host/contract-failures.js';
 import { gatePlace, lost } from './gate-transactions.js';
 import type { PlainPlan } from './plain-plan.js';
 import { CountBatch, type GateReply, gateReplyIn } from './redis/batch.js';
@@ -145,7 +145,7 @@ function whyNot(contract: Contract, happened = 0, { within }: PlainPlan, { admit
     case -2:
       return tooManyKeys(contract.image);
     case -3:
-      return happened > now ? inFuture(happened, now) : tooOld(contract, happened, now - within + 1);
+      return happened > now ? inFuture(happened, now) : eventTooOld(contract, happened, now, within);
     default:
       return lost(contract);
   }

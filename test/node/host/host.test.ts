@@ -120,14 +120,18 @@ it.each([
   [20, 20, 'admitted 2, 0 left at 30'],
   [15, 20, 'admitted 2, 0 left at 25'],
   [11, 20, 'admitted 2, 0 left at 21'],
-  [10, 20, 'event_too_old'],
-  [21, 20, 'event_in_future'],
+  [10, 20, 'event_too_old: The window of contract ID reaches back to cycle 11.'],
+  [21, 20, 'event_in_future: It is now cycle 20.'],
 ])('an event of cycle %i that comes in cycle %i has the outcome: %s', (happened, now, expected) => {
   const { host, runTo } = virtualHost();
   const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
   runTo(now);
   const refused = whyNotAt([{ contract, kind: 0 }], happened, now);
-  if (refused !== undefined) return expect(refused.code).toBe(expected);
+  if (refused !== undefined) {
+    const { code, why = '' } = refused;
+    if (code === 'event_too_old') expect(failureOf(() => contract.decideLate(2, happened, now))).toEqual(refused);
+    return expect(`${code}: ${why.replace(contract.id, 'ID')}`).toBe(expected);
+  }
   const admitted = decideAt(host, contract, 2, happened);
   contract.advance(happened + 10);
   expect(`admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`).toBe(expected);
