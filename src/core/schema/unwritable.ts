@@ -8,7 +8,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full.',
   EDQUOT: 'The quota of the disk is used up.',
   ENOTDIR: 'A part of the path is a file.',
-  EEXIST: 'There is a file of that name.',
+  EEXIST: 'There is a file or folder of that name.',
   EISDIR: 'There is a folder where a file has to be written.',
   ENAMETOOLONG: 'The path is too long.',
   ENOENT: 'There is no such folder, or the file system does not allow it there.',

@@ -67,9 +67,12 @@ function refuseEndless(path: string, file: string): void {
 /** @throws Failure `unreadable_file` */
 export async function readSource(path: string): Promise<string> {
   const name = nameOf(path);
-  const fix = existsSync(join(dirname(packageFile('scenarios/README.md')), `${name}.yaml`))
+  const isShipped = existsSync(join(dirname(packageFile('scenarios/README.md')), `${name}.yaml`));
+  const fix = isShipped
     ? `\`weir init ${name}.yaml --from ${name}\` copies the shipped one.`
-    : 'Give the path of a YAML or JSON file. `weir init` writes a first one.';
+    : path === '-'
+      ? 'Standard input is read as /dev/stdin.'
+      : 'Give the path of a YAML or JSON file. `weir init` writes a first one.';
   return readText(path, { what: `The scenario ${path}`, fix, isGiven: true });
 }
 

@@ -228,7 +228,8 @@ describe('a file that is no text', () => {
   };
 
   // biome-ignore format: one case a line
-  it.each<[what: string, path: string, why: string]>([
+  it.each<[what: string, path: string, why: string, fix?: string]>([
+    ['the sign of standard input', '-', 'There is no such file.', 'Standard input is read as /dev/stdin.'],
     ['a missing file', join(folder, 'nowhere.yaml'), 'There is no such file.'],
     ['a folder', subfolder, 'It is a folder.'],
     ['a path through a file', join(file('file', 'x'), 'y.yaml'), 'A part of its path is a file, not a folder.'],
@@ -237,9 +238,9 @@ describe('a file that is no text', () => {
     ['a huge file', file('huge.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '#')), 'It is larger than 16 MiB.'],
     ['a device without end', '/dev/zero', 'It is larger than 16 MiB.'],
     ['a named pipe', pipe('pipe.yaml'), 'It is a named pipe, and not a regular file.'],
-  ])('%s is refused as a scenario, in words', async (_, path, why) => {
+  ])('%s is refused as a scenario, in words', async (_, path, why, fix = expect.any(String)) => {
     const what = `The scenario ${path} cannot be read.`;
-    expect(await failureIn(loadScenario(path))).toMatchObject({ code: 'unreadable_file', what, why });
+    expect(await failureIn(loadScenario(path))).toMatchObject({ code: 'unreadable_file', what, why, fix });
   });
 
   it.each([

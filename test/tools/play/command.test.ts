@@ -32,7 +32,7 @@ it('weir play --out writes one file, and does not overwrite', async () => {
   expect([ran.code, readFileSync(path, 'utf8')]).toEqual([0, bundled('play.html')]);
   expect(await weirHere(['play', '--out', path])).toMatchObject({
     code: 2,
-    err: expect.stringContaining('There is a file of that name.'),
+    err: expect.stringContaining('There is a file or folder of that name.'),
   });
 });
 
