@@ -65,6 +65,7 @@ export class LineCutter implements LogReader {
     let end = to;
     if (end > start && bytes[end - 1] === CR) end--;
     if (number === 1 && startsWithMark(bytes, start, end)) start += 3;
+    if (number === 1 && end - start === 5 && SEPARATOR.test(bytes.toString('latin1', start, end))) return;
     if (isBlank(bytes, start, end) && !hasMore) return;
     if (end - start > MAX_LINE_BYTES || hasMore) this.#skip(number, TOO_LONG, bytes, start, end);
     else this.#reader.line(bytes, start, end, number);
@@ -99,6 +100,9 @@ function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   while (at < to && bytes[at]! <= SPACE) at++;
   return at === to;
 }
+
+/** With which Excel begins a table. */
+const SEPARATOR = /^sep=[,;|\t]$/;
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -21,6 +21,7 @@ it.each<[string, string, LogOptions, string, unknown[]]>([
   ['no newline at the end', 'time,url\n5,/a', {}, 'csv: column time (unix s)', [[5000, 1, '']]],
   ['CRLF', 'url,time\r\n/a,5\r\n', {}, 'csv: column time (unix s)', [[5000, 1, '']]],
   ['a byte order mark', '\ufefftime,url\n5,/a\n', {}, 'csv: column time (unix s)', [[5000, 1, '']]],
+  ['the separator first, as Excel writes it', '\ufeffsep=;\r\nurl;time\r\n/a,b;5\r\n', {}, 'csv: column time (unix s)', [[5000, 1, '']]],
   ['quoted names and fields', '"time","url"\n"5","/a,""b"""\n', {}, 'csv: column time (unix s)', [[5000, 1, '']]],
   ['rows in quotes as a whole', '"time,url"\n"5,/a"\n6,/b\n', {}, 'csv: column time (unix s)', [[5000, 1, ''], [6000, 1, '']]],
   ['blanks around', ' time , url \n 5 , /a \n', {}, 'csv: column time (unix s)', [[5000, 1, '']]],

@@ -42,6 +42,7 @@ it.each<[name: string, kind: string, text: string]>([
   ['docker logs -t', 'combined in timestamps', each((s) => `2015-05-17T10:05:0${s}.123456789Z `)],
   ['CRI', 'combined in CRI', each((s) => `2015-05-17T10:05:0${s}.669794202Z stdout F `)],
   ['kubectl --prefix', 'combined in kubectl', each(() => '[pod/web-7c5/nginx] ')],
+  ['Caddy on a terminal', 'combined in Caddy console', each((s) => `2015/05/17 10:05:0${s}.123\tinfo\thttp.log.access\thandled request\t`)],
   ['journalctl', 'combined in syslog', each((s) => `May 17 10:05:0${s} host nginx[123]: `)],
   ['journalctl short-precise', 'combined in syslog', each((s) => `May 17 10:05:0${s}.123456 host nginx[123]: `)],
   ['journalctl short-unix', 'combined in syslog', each((s) => `143185710${s}.123456 host nginx[123]: `)],
