@@ -189,6 +189,7 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
     return Number.isInteger(value) && value >= 0 ? value : found.refuse(one, `${name} is not a whole number`);
   };
   const multiplier = number('limit-burst-multiplier') ?? 5;
+  if (multiplier === 0) found.refuse(given('limit-burst-multiplier')!, 'nginx refuses burst=0, and with it the file');
   const hosts = listAt(root, 'spec', 'rules').flatMap((rule) => textAt(rule, 'host') ?? []);
   const exempt = given('limit-whitelist') ?? given('limit-allowlist');
   const limits: readonly (readonly [name: string, like: (n: number) => Like])[] = [
@@ -198,13 +199,13 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
   ];
   return limits.flatMap(([name, like]) => {
     const n = number(name);
-    if (n === undefined || n === 0) return [];
+    const isFlight = name === 'limit-connections';
+    if (n === undefined || n === 0 || (multiplier === 0 && !isFlight)) return [];
     const off = isCanary(root)
       ? 'a canary has the limits of its main Ingress'
       : textAt(root, 'enabled') === 'false'
         ? 'the Ingress is not enabled'
         : undefined;
-    const isFlight = name === 'limit-connections';
     return found.unless(off, given(name)!, {
       name,
       where: `Ingress ${textAt(root, 'metadata', 'name') ?? ''}${hosts.length === 0 ? '' : `, host ${hosts.join(', ')}`}`,
