@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, RESP_TYPES } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Failure } from '../../src/core/schema/failure.js';
 import { pause } from '../../src/core/time/wall.js';
 import { prefixOf } from '../../src/node/network/redis/buckets.js';
 import { serve } from '../cli/command-line.js';
@@ -46,17 +45,6 @@ async function begin(
   server = await RedisServer.start(...args);
   for (let index = 0; index < count; index += 1) nodes.push(await startNetworkNode(server.url, CYCLE_MS, deadlineMs));
   return deployed(threshold, within);
-}
-
-/** One whose calls end after 250 ms: on a busy machine it takes several tries to start it. */
-async function impatientNode(): Promise<NetworkNode> {
-  for (;;) {
-    try {
-      return await startNetworkNode(server!.url, CYCLE_MS, 250);
-    } catch (error) {
-      if ((error as Partial<Failure>).code !== 'store_away') throw error;
-    }
-  }
 }
 
 /** A new owner, who asks the first node, with a machine and a gate. */
@@ -130,7 +118,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
   it('while Redis stands still every request is answered, and nothing counts after its deadline', async () => {
     // One that is patient prepares it: on a busy machine a call may take longer than the deadline of the others.
     const path = await begin(1, [], 100_000, 100_000);
-    for (let index = 0; index < 3; index += 1) nodes.push(await impatientNode());
+    for (let index = 0; index < 3; index += 1) nodes.push(await startNetworkNode(server!.url, CYCLE_MS, 250));
     await nodes.shift()!.close();
     await allReady();
     await until(async () => (await at(0).post(path)).status === 200);

@@ -19,7 +19,7 @@ import { NetworkRegistry } from './registry.js';
 /** The folder has the node's key, by default a new one for this run, and the last rows that it has seen: Redis may lack some. */
 interface NetworkStorageOptions extends StorageOptions {
   readonly url: string;
-  /** Time limit of a call. Default: 250 ms. */
+  /** Time limit of a call once the node has started. Default: 250 ms. */
   readonly deadlineMs?: number | undefined;
 }
 

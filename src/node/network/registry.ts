@@ -261,8 +261,10 @@ export class NetworkRegistry implements Registry {
     }
   }
 
-  join(address: string | undefined): Promise<void> {
-    return this.#context.network.presence.join(address);
+  async join(address: string | undefined): Promise<void> {
+    const { presence, connection } = this.#context.network;
+    await presence.join(address);
+    connection.started();
   }
 
   /** While Redis is away, other nodes notice the silence. */

@@ -29,6 +29,9 @@ const NEVER_THERE = `${DIRECTORY}never-there`;
 
 const SILENCE_MS = 10_000;
 
+/** How long a call may take before the node has started, which one slow answer must not end. */
+const START_MS = 5_000;
+
 /** Length of a span of clock replies, in ms. */
 const CLOCK_SPAN_MS = 2_000;
 
@@ -49,7 +52,9 @@ interface Link {
 
 export class RedisConnection {
   cycleMs = CYCLE_MS;
+  deadlineMs: number;
   readonly #link: Link;
+  readonly #lastingMs: number;
   #away: Failure | undefined;
   #unfit: Failure | undefined;
   #refused: Failure | undefined;
@@ -59,11 +64,10 @@ export class RedisConnection {
   #offsets: [last: number, now: number] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   #spanEndMs = 0;
 
-  private constructor(
-    link: Link,
-    readonly deadlineMs: number,
-  ) {
+  private constructor(link: Link, deadlineMs: number) {
     this.#link = link;
+    this.#lastingMs = deadlineMs;
+    this.deadlineMs = Math.max(START_MS, deadlineMs);
   }
 
   /** @throws Failure `store_away`, `store_unfit`; `wrong_usage` for a bad URL or another cycle length than the network's */
@@ -96,6 +100,11 @@ export class RedisConnection {
     }
     void connection.#beat();
     return connection;
+  }
+
+  /** From now on a call has the time that was asked for. */
+  started(): void {
+    this.deadlineMs = this.#lastingMs;
   }
 
   /** By the clock of Redis, in unix ms; behind it by at most one round trip. */

@@ -16,6 +16,9 @@ it.skipIf(!hasRedis)(
     afterFile(() => server.stop());
     const connection = await RedisConnection.open({ url: server.url, deadlineMs: DEADLINE_MS });
     afterFile(async () => connection.close());
+    // A node that starts waits longer for an answer.
+    expect(await connection.command('BLPOP', 'nothing', '0.3')).toBe(null);
+    connection.started();
     // Redis answers after 40 ms that the list is empty.
     const answer = connection.command('BLPOP', 'nothing', '0.04');
     await pause(5);
@@ -36,6 +39,7 @@ it.skipIf(!hasRedis)(
     afterFile(() => server.stop());
     const connection = await RedisConnection.open({ url: server.url, deadlineMs: DEADLINE_MS });
     afterFile(async () => connection.close());
+    connection.started();
     await server.stop();
     await until(() => connection.failure !== undefined);
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
