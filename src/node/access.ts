@@ -36,7 +36,8 @@ export class Access {
    */
   callerOf(request: FastifyRequest, needed: Permission, changes: boolean): Caller | undefined {
     const caller = this.#callerBy(request, needed.auth, changes);
-    if (caller !== undefined) refuseBeyondScope(caller, needed);
+    // What is public is shown to any valid key: the rest is up to `Ownership`.
+    if (caller !== undefined && needed.auth !== 'public_or_owner') refuseBeyondScope(caller, needed);
     return caller;
   }
 

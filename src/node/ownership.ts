@@ -4,12 +4,14 @@ import { Failure } from '../core/schema/failure.js';
 import type { Contract } from './host/contract.js';
 import type { Host, HostChange } from './host/host.js';
 import { isReserved, type Machine } from './host/machine.js';
-import { beyondMachine, type Caller } from './permission.js';
+import { allows, beyondMachine, type Caller, type Permission, refuseBeyondScope } from './permission.js';
 import { isMinted } from './secret.js';
 import type { Credentials } from './store/credential-store.js';
 import type { Usage } from './usage.js';
 
 const REVIEWED_AT_ONCE = 20;
+
+const READING: Permission = { auth: 'public_or_owner', scope: 'read' };
 
 export class Ownership {
   readonly #host: Host;
@@ -94,7 +96,10 @@ export class Ownership {
   visible(slug: string, caller: Caller | undefined): Machine {
     const machine = this.#host.machines.get(slug);
     if (machine !== undefined && isVisible(machine, caller)) return machine;
-    if (caller !== undefined) refuseOtherMachine(slug, caller);
+    if (caller !== undefined) {
+      refuseBeyondScope(caller, READING);
+      refuseOtherMachine(slug, caller);
+    }
     throw notFound(slug);
   }
 
@@ -121,7 +126,7 @@ export function contractOf(host: Host, machine: Machine, id: string): Contract {
 }
 
 function isVisible({ image, slug }: Machine, caller: Caller | undefined): boolean {
-  return image.isPublic || (image.owner === caller?.owner && opens(caller, slug));
+  return image.isPublic || (image.owner === caller?.owner && opens(caller, slug) && allows(caller, READING));
 }
 
 function opens({ key }: Caller, slug: string): boolean {

@@ -28,10 +28,16 @@ export interface Caller {
   readonly expiresAtMs: number;
 }
 
+export function allows({ key }: Caller, { scope = 'any' }: Permission): boolean {
+  return scope === 'any' || key.scopes.includes(scope) || key.scopes.includes('admin');
+}
+
 /** @throws Failure `scope_missing` */
-export function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = false }: Permission): void {
+export function refuseBeyondScope(caller: Caller, needed: Permission): void {
+  const { key } = caller;
+  const { scope, ofOwner = false } = needed;
   if (ofOwner && key.machine !== undefined) throw beyondMachine(key.machine);
-  if (scope === 'any' || key.scopes.includes(scope) || key.scopes.includes('admin')) return;
+  if (allows(caller, needed)) return;
   throw new Failure('scope_missing', {
     what: 'The request was refused.',
     why: `It needs a key with the scope "${scope}", and this key has ${key.scopes.map((one) => `"${one}"`).join(', ')}.`,
