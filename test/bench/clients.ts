@@ -81,6 +81,6 @@ function simulate(jobs: number, seed: number): number {
   };
   clock.agenda.at(0, Rank.arrival, arrive);
   clock.run();
-  const { attempts, retries } = population.counts;
+  const { attempts, retries } = population.figures()[0]!;
   return arrived + attempts + retries;
 }

@@ -67,9 +67,9 @@ export function clientRig(options: RigOptions) {
     /** Share of the jobs in the interval that succeed within it. */
     goodput(fromS: number, toS: number): number {
       clock.run({ untilMs: fromS * UNIT_MS });
-      const before = population.counts;
+      const before = population.figures()[0]!;
       clock.run({ untilMs: toS * UNIT_MS });
-      const { succeeded, jobs } = population.counts;
+      const { succeeded, jobs } = population.figures()[0]!;
       return (succeeded - before.succeeded) / (jobs - before.jobs);
     },
   };

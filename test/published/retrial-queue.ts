@@ -45,7 +45,7 @@ export const retrialQueue: PublishedCheck = {
       let area = 0;
       for (let tenths = FROM * 10; tenths < TO * 10; tenths += 1) {
         clock.run({ untilMs: (tenths * UNIT_MS) / 10 });
-        const { jobs, succeeded, given_up } = population.counts;
+        const { jobs, succeeded, given_up } = population.figures()[0]!;
         area += jobs - succeeded - given_up - service.busy.value;
       }
       return area / ((TO - FROM) * 10);

@@ -54,7 +54,7 @@ export const retriesUnderFailures: PublishedCheck = {
         clock.agenda.at((MS * n) / JOBS, Rank.arrival, () => population.arrive(0));
       }
       clock.run();
-      const { jobs, succeeded, attempts } = population.counts;
+      const { jobs, succeeded, attempts } = population.figures()[0]!;
       return [succeeded / jobs, attempts / jobs];
     }),
 };

@@ -76,7 +76,7 @@ function run({ attempts, dropsAbandoned }: Way, seed: number, purpose: string) {
   }
   const readAt = (s: number) => {
     clock.run({ untilMs: s * UNIT_MS });
-    return { waitingMs: service.waiting.areaMs(clock.now()), succeeded: population.counts.succeeded };
+    return { waitingMs: service.waiting.areaMs(clock.now()), succeeded: population.figures()[0]!.succeeded };
   };
   const between = ([from, to]: readonly [number, number]) => {
     const [before, after] = [readAt(from), readAt(to)];

@@ -15,16 +15,9 @@ export interface ClientWatch {
 
 const nothing = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
-export type ClientCounts = Readonly<typeof nothing>;
 export type TallyFigures = ReturnType<ClientTally['figures']>;
 
-export function sumOf(...all: readonly ClientCounts[]): ClientCounts {
-  const sum = { ...nothing };
-  for (const counts of all) for (const name of names) sum[name] += counts[name];
-  return sum;
-}
-
-const names = Object.keys(nothing) as (keyof ClientCounts)[];
+const names = Object.keys(nothing) as (keyof typeof nothing)[];
 
 export class ClientTally {
   readonly #watch: ClientWatch | undefined;
@@ -72,14 +65,10 @@ export class ClientTally {
   }
 
   add(other: ClientTally): void {
-    Object.assign(this.#counts, sumOf(this.#counts, other.#counts));
+    for (const name of names) this.#counts[name] += other.#counts[name];
     this.#goodput += other.#goodput;
     this.#jobTimes.add(other.#jobTimes);
     this.#attemptTimes.add(other.#attemptTimes);
-  }
-
-  get counts(): ClientCounts {
-    return { ...this.#counts };
   }
 
   /** `kind` may be all; `nowMs` ends the measurement, in unix ms. */

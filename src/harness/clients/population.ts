@@ -17,7 +17,7 @@ import type { ClientEvent, Job } from './behaviour.js';
 import { Client, type ClientWorld, type Instance, type Transport } from './client.js';
 import { clientLogic } from './client-chart.js';
 import type { ClientPlan } from './client-plan.js';
-import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
+import { ClientTally, type ClientWatch, type TallyFigures } from './client-tally.js';
 import { refuseField } from './retry-plan.js';
 
 interface PopulationOptions {
@@ -89,10 +89,6 @@ export class Population {
 
   *clients(): IterableIterator<Client> {
     for (const { clients } of this.#kinds) yield* clients;
-  }
-
-  get counts(): ClientCounts {
-    return sumOf(...this.#kinds.map(({ tally }) => tally.counts));
   }
 
   /** All clients, then each kind. */

@@ -214,7 +214,7 @@ it('every job ends once: of those born, as many succeeded, were given up or drop
         clock.agenda.at(ms + 100, Rank.arrival, () => population.moved(0, true));
       }
       clock.run({ untilMs: 3000 });
-      const { jobs, succeeded, given_up, dropped } = population.counts;
+      const { jobs, succeeded, given_up, dropped } = population.figures()[0]!;
       // Only the two closed clients go on for ever; either may be waiting for an answer.
       const open = [...population.clients()].filter(
         ({ id, state }) => id.startsWith('closed') && state.at === 'asking',

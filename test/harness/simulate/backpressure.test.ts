@@ -36,7 +36,7 @@ function run(spec: ClientSpec, instants: readonly number[]) {
   for (const ms of instants) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
   clock.run();
   const { requests, limited, entries, restores } = contract.tally;
-  return { told, counts: population.counts, gate: { requests, limited, entries, restores } };
+  return { told, counts: population.figures()[0]!, gate: { requests, limited, entries, restores } };
 }
 
 const atOnce = (n: number, ms: number) => new Array<number>(n).fill(ms);
@@ -51,7 +51,7 @@ describe('a device before a gate of 10 in 10 s', () => {
     // Twelve at second 0: the eleventh is limited, the twelfth held at once. When they leave the window, both are flushed.
     expect(run(spec, atOnce(12, 0))).toEqual({
       told: ['0 rate_limited at 11', '10 rate_restored at 0'],
-      counts: { ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 },
+      counts: expect.objectContaining({ ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 }),
       gate: { requests: 13, limited: 1, entries: 1, restores: 1 },
     });
   });

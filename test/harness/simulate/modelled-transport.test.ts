@@ -29,7 +29,7 @@ function send(parts: Parts, { jobs = 1, timeout, served = true }: Options = {}) 
   const population = populationOf([client], transport, clock);
   for (let n = 0; n < jobs; n += 1) population.arrive(0);
   clock.run();
-  return { counts: population.counts, endMs: clock.now(), service: service.counts };
+  return { counts: population.figures()[0]!, endMs: clock.now(), service: service.counts };
 }
 
 const limited: Extract<ServiceAnswer, { type: 'limited' }> = { type: 'limited', retryAfterMs: 5 };
