@@ -2,9 +2,9 @@
 //
 //   nginx 5r/s burst=25 nodelay, each client      26 at once, 0.005 per ms, key client
 //   Prefix /api of a.example                      a.example, /api and what is below it
-import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { literal } from './expression.js';
 import { bySpecificity, type FoundLimiter, type GatewayLimits, type LimitedRoute } from './found.js';
+import { queuesOf, titleOf } from './limit-changes.js';
 import { covers, hostPaths, likeness } from './limit-pairs.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
 import { inWords, type ValueTest } from './request-condition.js';
@@ -71,10 +71,8 @@ export function writtenIn(dialect: Dialect, gateway: GatewayLimits, replicas: nu
       routes.push({ name, hosts, paths, limits: own });
   }
   const used = [...limits.values()].filter((limit) => routes.some((one) => one.limits.includes(limit)));
-  const byCount = new Map<string, string[]>();
-  for (const one of limits.keys()) getOrInsert(byCount, one.counter, () => []).push(`${one.name}, ${one.where}`);
-  for (const some of byCount.values())
-    if (some.length > 1) left.push(`the count that is shared by ${some.join('; ')}: each has its own`);
+  for (const some of queuesOf(limits.keys(), ({ counter }) => counter).values())
+    if (some.length > 1) left.push(`the count that is shared by ${some.map(titleOf).join('; ')}: each has its own`);
   return { text: dialect.write(routes, used), left };
 }
 
