@@ -14,16 +14,15 @@ import { inWords, testWords } from './request-condition.js';
 
 export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitChange[] {
   const left = new Set(old.limiters);
-  const byWhole = new Map<string, FoundLimiter[]>();
-  for (const one of old.limiters) getOrInsert(byWhole, wholeOf(one), () => []).push(one);
+  const wholes = queuesOf(old.limiters, wholeOf);
   const others = fresh.limiters.filter((one) => {
-    const same = byWhole.get(wholeOf(one))?.shift();
+    const same = wholes.get(wholeOf(one))?.shift();
     return same === undefined || !left.delete(same);
   });
-  const named = new Map(withNames([...left]));
+  const named = queuesOf(left, nameOf);
   const known = new Map(
-    withNames(others).flatMap(([name, one]) => {
-      const byName = named.get(name);
+    others.flatMap((one) => {
+      const byName = named.get(nameOf(one))?.shift();
       const before = byName !== undefined && left.has(byName) ? byName : moved(left, one);
       return before !== undefined && left.delete(before) ? [[one, before] as const] : [];
     }),
@@ -48,15 +47,13 @@ export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitCha
 export const titleOf = ({ name, where }: Pick<FoundLimiter, 'name' | 'where'>) =>
   [name, where].filter((one) => one !== '').join(', ');
 
-/** Limits of one name in one place are told apart by their order. */
-function withNames(all: readonly FoundLimiter[]): (readonly [name: string, one: FoundLimiter])[] {
-  const seen = new Map<string, number>();
-  return all.map((one) => {
-    const name = JSON.stringify([one.where, one.name]);
-    const before = seen.get(name) ?? 0;
-    seen.set(name, before + 1);
-    return [`${before} ${name}`, one];
-  });
+const nameOf = ({ where, name }: FoundLimiter) => JSON.stringify([where, name]);
+
+/** In their order, by a text that several may have. */
+export function queuesOf(all: Iterable<FoundLimiter>, textOf: (one: FoundLimiter) => string) {
+  const queues = new Map<string, FoundLimiter[]>();
+  for (const one of all) getOrInsert(queues, textOf(one), () => []).push(one);
+  return queues;
 }
 
 /** The same limit under another name or place; undefined if there is none, or several. */
