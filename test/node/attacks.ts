@@ -220,7 +220,6 @@ const all: readonly (readonly [name: string, answer: number | readonly number[],
   ['rows of ten contracts for 900 streams', 200, 900, (owner, _stranger, n) =>
     n % 300 === 0 ? owner.ask('POST', '/api/chain/flips/event', { ...event, count: 8 }) : others[n % 4]!.follow('/api/chain/flips/stream', 2_000)],
   ['definitions', 201, 4, (owner, _stranger, n) => owner.ask('POST', '/api/chain/flips/contracts', { ...flips(64), name: `flips-${n}` })],
-  // Refused or not, it keeps the node busy. That the victim is not refused with it is what its undecided requests say.
   ['a flood', [200, 503], 500, get('/api/clock')],
   ['connections that ask once', 200, undefined, (_owner, stranger) => stranger.askOnNewConnection('/api/clock')],
   ['9,200 connections that are reset at once', 200, 4, (_owner, stranger) => stranger.reset(2_300)],

@@ -1,6 +1,6 @@
 // The recent history of contracts, in virtual time; and the counts of a stream, by a node.
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
@@ -227,21 +227,16 @@ it('histories are bounded for a stream, a network of addresses, and all; one in 
 
 const node = await startRunning({ cycleMs: 50 });
 const owner = node.owner();
+await owner.createMachine('seen', true);
 
 describe('GET …/stream?counts=', () => {
-  let id = '';
-  // Only now: the tests before this one may take as long as a history goes back.
-  beforeAll(async () => {
-    id = await owner.contractOn('seen', {}, true);
-  });
-
   /** The counts of cycle after cycle, until there are enough. */
   async function counts(
     query: string,
     isEnough: (found: readonly { admitted: number }[]) => boolean,
     onOpen: () => void = () => {},
   ): Promise<{ cycle: number; admitted: number }[]> {
-    const listening = await Listening.to(node, `/api/chain/seen/stream?counts=${id}${query}`);
+    const listening = await Listening.to(node, `/api/chain/seen/stream?${query}`);
     onOpen();
     const found: { cycle: number; admitted: number }[] = [];
     for (let message = 0; message === 0 || !isEnough(found); message += 1) {
@@ -253,10 +248,12 @@ describe('GET …/stream?counts=', () => {
   }
 
   it('a stream of counts gives each cycle once, adds up to what was decided, and goes on after a cycle', async () => {
+    // Only now: the tests before this one may take as long as a history goes back.
+    const id = await owner.deploy('seen');
     const sumOf = (all: readonly { admitted: number }[]) => all.reduce((sum, { admitted }) => sum + admitted, 0);
     let reading = Promise.resolve<Awaited<ReturnType<typeof counts>>>([]);
     await new Promise<void>((opened) => {
-      reading = counts('', (all) => all.length >= 8 && sumOf(all) >= 15, opened);
+      reading = counts(`counts=${id}`, (all) => all.length >= 8 && sumOf(all) >= 15, opened);
     });
     let sent = 0;
     for (let n = 1; n <= 5; n += 1) {
@@ -268,7 +265,7 @@ describe('GET …/stream?counts=', () => {
     expect(cycles).toEqual(cycles.map((_, index) => cycles[0]! + index));
     expect(sumOf(found)).toBe(sent);
     const later = found.slice(5);
-    const resumed = await counts(`&after_cycle=${cycles[4]}`, (all) => all.length >= later.length);
+    const resumed = await counts(`counts=${id}&after_cycle=${cycles[4]}`, (all) => all.length >= later.length);
     expect(resumed.slice(0, later.length)).toEqual(later);
   });
 
