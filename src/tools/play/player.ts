@@ -2,7 +2,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { element } from '../../web/page-element.js';
 import type { Picture } from './played.js';
-import type { Ended, PlayRequest, Refusal, Reply, TakenOrNot } from './runs.js';
+import type { Ended, PlayReply, PlayRequest, Refusal, TakenOrNot } from './runs.js';
 
 /** A longer run is cancelled by the next change. */
 const PATIENCE_MS = 400;
@@ -21,7 +21,7 @@ class Player {
   constructor() {
     const program = new Blob([element('unpacked').textContent], { type: 'text/javascript' });
     this.#worker = new Worker(URL.createObjectURL(program));
-    this.#worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+    this.#worker.onmessage = ({ data }: MessageEvent<PlayReply>) => {
       if ('file' in data) this.#onTaken(data.file);
       else if (!('share' in data)) this.#end(data);
       else if (this.#isLong) this.onShare(data.share);

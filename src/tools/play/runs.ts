@@ -1,6 +1,6 @@
 // The worker of the playground, which runs one scenario at a time.
 //
-//   page   ─► PlayRequest: text and name ─► play ─► Reply: progress, then the picture or the refusal
+//   page   ─► PlayRequest: text and name ─► play ─► PlayReply: progress, then the picture or the refusal
 //          ─► undefined             ─► the run stops with an undefined picture
 import { Failure } from '../../core/schema/failure.js';
 import { type OwnLog, type Taken, taken } from './own-files.js';
@@ -15,12 +15,12 @@ export type Ended =
 
 export type TakenOrNot = { readonly taken: Taken } | { readonly refused: Refusal };
 
-export type Reply = { readonly file: TakenOrNot } | { readonly share: number } | Ended;
+export type PlayReply = { readonly file: TakenOrNot } | { readonly share: number } | Ended;
 /** `withProducts`: also runs every product with its example limits. */
 export type PlayRequest = readonly [text: string, name: string, withProducts?: boolean | undefined];
 
 export function serveRuns(): void {
-  const reply = (message: Reply) => postMessage(message);
+  const reply = (message: PlayReply) => postMessage(message);
   const files = new Map<string, OwnLog>();
   let running: AbortController | undefined;
   addEventListener('message', async ({ data }: MessageEvent<PlayRequest | File | undefined>) => {

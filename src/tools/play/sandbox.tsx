@@ -18,7 +18,7 @@ import { type Linked, linkOf } from './link.js';
 import { type TakenLimit, withLimit, withLog } from './own-files.js';
 import { player, usePlayed } from './player.js';
 import type { Refusal } from './runs.js';
-import { Choice, Sliders } from './sliders.js';
+import { Select, Sliders } from './sliders.js';
 
 const LINK_AFTER_MS = 300;
 /** The example scenarios by name. */
@@ -34,15 +34,13 @@ export function Sandbox({ first, theme }: SandboxProps) {
   const { text, latest, change, name, setName, said, setSaid, command, setCommand } = useWritten(first);
   const [limits, setLimits] = useState<readonly TakenLimit[]>([]);
   const { picture, refusal, share } = usePlayed(text, name);
-  const found = useMemo(() => controlsOf(text), [text]);
-  const lastControls = useRef(found);
-  const controls = found ?? lastControls.current;
-  lastControls.current = controls;
+  const lastControls = useRef<ReturnType<typeof controlsOf>>(undefined);
+  lastControls.current = useMemo(() => controlsOf(text) ?? lastControls.current, [text]);
+  const controls = lastControls.current;
 
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
-    const taken = await player.take(file);
-    const changed = changedBy(taken, latest.current);
+    const changed = changedBy(await player.take(file), latest.current);
     setLimits(changed.limits ?? []);
     if (changed.name !== undefined) setName(changed.name);
     if (changed.text !== undefined) change(changed.text);
@@ -60,7 +58,7 @@ export function Sandbox({ first, theme }: SandboxProps) {
   return (
     <>
       <section class="row tools" aria-label="Scenario">
-        <Choice
+        <Select
           label="scenario"
           chosen={isShipped ? name : ''}
           options={[...(isShipped ? [] : [['', 'your own'] as const]), ...names.map((one) => [one, one] as const)]}
@@ -74,7 +72,7 @@ export function Sandbox({ first, theme }: SandboxProps) {
           <input type="file" onChange={({ currentTarget }) => void take(currentTarget.files?.[0])} />
         </label>
         {limits.length > 1 && (
-          <Choice
+          <Select
             label="limit"
             options={limits.map(({ words }, index) => [String(index), words])}
             onChoose={(index) => change(withLimit(latest.current, limits[Number(index)]!.limit))}

@@ -45,7 +45,7 @@ export function Sliders({ controls, onEdit }: SlidersProps) {
                 </fieldset>
               )}
               {group === 'Clients' && takesBackoff && (
-                <Choice
+                <Select
                   label="back-off"
                   chosen={backoff ?? ''}
                   options={[
@@ -62,7 +62,7 @@ export function Sliders({ controls, onEdit }: SlidersProps) {
   );
 }
 
-interface ChoiceProps {
+interface SelectProps {
   readonly label: string;
   /** Undefined: the first, until another is chosen. */
   readonly chosen?: string;
@@ -70,7 +70,7 @@ interface ChoiceProps {
   readonly onChoose: (value: string) => void;
 }
 
-export function Choice({ label, chosen, options, onChoose }: ChoiceProps) {
+export function Select({ label, chosen, options, onChoose }: SelectProps) {
   return (
     <label class="row choice">
       <span>{label}</span>
