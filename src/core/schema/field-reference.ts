@@ -45,9 +45,7 @@ export function fieldPage(root: object, path: string): string {
   const schema = steps.at(-1)!;
   const entries = entriesIn(schema);
   const choices = entries.filter(({ isChoice }) => isChoice);
-  const fields = entries.filter(
-    ({ isChoice, isRequired, schema: { const: value } }) => !isChoice && !(isRequired && value !== undefined),
-  );
+  const fields = entries.filter((one) => !one.isChoice && !(one.isRequired && one.schema.const !== undefined));
   const example = exampleAt(parts, steps);
   return [
     `# ${parts.join('.') || 'Fields of a scenario'}`,
@@ -104,16 +102,14 @@ function entriesIn(schema: Schema): readonly Entry[] {
   const objects = anyOf.filter(({ type }) => type === 'object');
   const inChoices = anyOf.flatMap((one): readonly Entry[] => {
     const constant = objects.length > 1 ? constantOf(one) : undefined;
-    if (constant === undefined) return objects.length > 1 ? entriesIn(one).map(optional) : entriesIn(one);
-    const { description } = constant.field;
-    const described = description === undefined ? one : { description, ...one };
-    return [{ name: choiceName(constant), schema: described, isChoice: true, isRequired: false }];
+    if (constant === undefined)
+      return entriesIn(one).map((entry) => ({ ...entry, isRequired: entry.isRequired && objects.length < 2 }));
+    const { description = '' } = constant.field;
+    return [{ name: choiceName(constant), schema: { description, ...one }, isChoice: true, isRequired: false }];
   });
   const seen = new Set<string>();
   return [...fields, ...inChoices].filter(({ name }) => !seen.has(name) && seen.add(name));
 }
-
-const optional = (entry: Entry): Entry => ({ ...entry, isRequired: false });
 
 interface Constant {
   readonly name: string;
