@@ -343,11 +343,8 @@ async function runLive(given: Given, common: Planned): Promise<ReadAndRun> {
   const { log: paths, live: url, speed } = given;
   const live = liveOptionsOf(url ? { url: [url] } : {});
   const rows = liveReplay$(paths, { ...live, ...common, speed });
-  const { observed, predicted, series, readings } = await followRows(
-    rows,
-    cycleLines(common.name),
-    toResult<LiveReplay>(),
-  );
+  const show = cycleLines(common.name);
+  const { observed, predicted, series, readings } = await followRows(rows, show, toResult<LiveReplay>());
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
 }

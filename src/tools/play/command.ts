@@ -38,10 +38,8 @@ export const play = command({
 });
 
 async function linkOf(path: string): Promise<string> {
-  const [{ fileSource, readSource }, { deflateRawSync }] = await Promise.all([
-    import('../../harness/scenario/file-source.js'),
-    import('node:zlib'),
-  ]);
+  const { fileSource, readSource } = await import('../../harness/scenario/file-source.js');
+  const { deflateRawSync } = await import('node:zlib');
   const { name: given } = fileSource(path);
   const name = given.replace(/[^a-z0-9._-]+/g, '-').replace(/^[._-]+/, '') || 'scenario';
   return `#${name.slice(0, 64)}.${deflateRawSync(await readSource(path)).toString('base64url')}`;

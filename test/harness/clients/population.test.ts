@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { drawsOf, RandomStream } from '../../../src/core/math/random.js';
-import { Failure } from '../../../src/core/schema/failure.js';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import type { SentAttempt, Transport } from '../../../src/harness/clients/client.js';
@@ -145,12 +144,6 @@ it('devices flush in the instant of the restore, but only after its announcement
   });
   clock.run();
   expect(transport.told).toEqual(['announced', '7 holding/0 j1 to 0']);
-});
-
-it('fewer devices than contracts are refused, with the place', () => {
-  const made = () => stage([{ kind: 'open' }, { kind: 'holding', count: 2 }], { contracts: 3 });
-  expect(made).toThrow(Failure);
-  expect(made).toThrow('/1/count is 2, and there are 3 contracts');
 });
 
 it('figures come as the sum first, then kind by kind, and leave out what was born in the warm-up', () => {

@@ -4,16 +4,11 @@ import { expect, it } from 'vitest';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { Series } from '../../../src/harness/outcome/series.js';
-import {
-  type SeriesRecorder,
-  type SeriesRow,
-  seriesRecorder,
-  seriesRows,
-} from '../../../src/harness/simulate/series-recorder.js';
+import { type SeriesRow, seriesRecorder, seriesRows } from '../../../src/harness/simulate/series-recorder.js';
 import { run } from './running.js';
 
 const CYCLE_MS = 100;
-type Happening = readonly [ms: number, tell: (recorder: SeriesRecorder) => void];
+type Happening = readonly [ms: number, tell: (recorder: ReturnType<typeof seriesRecorder>) => void];
 
 /** What a recorder makes of happenings at their instants. */
 function recorded(happenings: readonly Happening[], lastCycle: number, hasService = true): Series {
