@@ -211,6 +211,7 @@ async function runBlock({ language, text }: Block): Promise<string> {
     const port = await freePort();
     const script = text
       .replace('--cycle-ms 100', '--cycle-ms 50')
+      .replace('--budget 200', '--budget 60')
       .replaceAll('8080', String((limited.address() as AddressInfo).port))
       .replaceAll('7770', String(port))
       .replace('weir serve ', `weir serve --port ${port} `);
@@ -234,7 +235,7 @@ async function bash(script: string, attempts = 4): Promise<string> {
   child.stdout.on('data', (chunk) => (out += chunk));
   child.stderr.on('data', (chunk) => (err += chunk));
   const code = await new Promise<number | null>((done) => child.on('close', done));
-  // So many probes take half a minute: that no rule is named beside much other work is an answer, too.
+  // That no rule is named beside much other work is an answer, too.
   if (code === INVALID && script.includes('weir identify')) return out;
   if (code === INVALID && attempts > 1) {
     return bash(
