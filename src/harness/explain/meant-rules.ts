@@ -53,10 +53,8 @@ export const SLACK_MS = 1;
 
 /** Whether these answers may be explained if no request had been limited: also where that search was given up. */
 export function passesUnlimited(requests: readonly SeenRequest[], rules: readonly RuleDefinition[]): boolean {
-  const admitted = requests.map((one) =>
-    one.decision === 'limited' ? { ...one, decision: 'admitted' as const } : one,
-  );
-  return isExplained(admitted, rules, { slackMs: SLACK_MS }) !== false;
+  const all = requests.map((one) => (one.decision === 'limited' ? { ...one, decision: 'admitted' as const } : one));
+  return isExplained(all, rules, { slackMs: SLACK_MS }) !== false;
 }
 
 /** Multiples of what a limiter lets through at once: one whose window ends meanwhile admits twice as much. */
