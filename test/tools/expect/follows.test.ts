@@ -65,13 +65,7 @@ describe('an assertion on answers', () => {
     ['a share of the limit', first(1, 2), '5 in 1s near_limit=0.5', 'invalid_definition', /near_limit has no effect/],
     ['words that are none', first(1, 2), '5 inn 1s', 'invalid_definition', /inn/],
     ['no time', [{ sentMs: Number.NaN, answeredMs: 1, limited: true }], LIMIT_WORDS, 'invalid_input', /\/0\/sentMs/],
-    [
-      'an answer before',
-      [{ sentMs: 2, answeredMs: 1, limited: true }],
-      LIMIT_WORDS,
-      'invalid_input',
-      /\/0\/answeredMs/,
-    ],
+    ['an answer before', [{ sentMs: 2, answeredMs: 1, limited: true }], LIMIT_WORDS, 'invalid_input', /0.answeredMs/],
     ['a status', [{ sentMs: 1, answeredMs: 2, limited: 429 }], LIMIT_WORDS, 'invalid_input', /\/0\/limited/],
     ['no list', 7, LIMIT_WORDS, 'invalid_input', /must be an array/],
   ])('an assertion refuses %s', (_, answers, limit, code, words) => {

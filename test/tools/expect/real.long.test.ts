@@ -113,15 +113,8 @@ describe('weir check', () => {
 
   it('weir check cannot judge what a window that ends meanwhile explains, and says so', async () => {
     const { url, close } = await startExpress(1_000, LIMIT);
-    const { code: status, out: printed } = await weir([
-      'check',
-      url,
-      `${LIMIT} in 1s`,
-      '--budget',
-      '7',
-      '--out',
-      'none',
-    ]);
+    const words = ['check', url, `${LIMIT} in 1s`, '--budget', '7', '--out', 'none'];
+    const { code: status, out: printed } = await weir(words);
     await close();
     expect([status, printed]).toEqual([4, expect.stringMatching(/None of 7 requests was refused/)]);
   });
