@@ -42,8 +42,7 @@ export const session = routeCommand(openSession, {
     }
     const { body, headers } = await api.exchange(openSession);
     const cookie = [headers['set-cookie'] ?? ''].flat()[0]!.split(';', 1)[0]!;
-    const { owner, expires_at } = body;
-    folder.session.write({ url, cookie, owner, expires_at });
+    folder.session.write({ url, cookie, owner: body.owner, expires_at: body.expires_at });
     return { answer: { ...body, cookie }, beside: { kept_in: folder.session.path } };
   },
 });

@@ -203,10 +203,9 @@ async function valuesOf(node: NodeClient, name: string, value: unknown): Promise
   }
   if (word === 'set') return { [name]: Object.fromEntries(value as [string, number][]) };
   if (unit === undefined || typeof value !== 'string') return { [name]: value };
-  const isPlain = /^\s*[\d.]+\s*(cycles?)?\s*$/.test(value);
-  if (unit === 'cycle') return { [name]: durationIn(word, value, isPlain ? 1 : await cycleMsOfNode(node)) };
-  // Not rounded: the node refuses a part of a day, and no key is valid for longer than was asked.
-  return { [name]: isPlain ? Number(value) : durationIn(word, value, 1) / unit };
+  if (unit !== 'cycle') return { [name]: Number(value) || durationIn(word, value, 1) / unit }; // not rounded
+  const isInCycles = /^\s*[\d.]+\s*(cycles?)?\s*$/.test(value);
+  return { [name]: durationIn(word, value, isInCycles ? 1 : await cycleMsOfNode(node)) };
 }
 
 export async function cycleMsOfNode({ anyone }: NodeClient): Promise<number> {

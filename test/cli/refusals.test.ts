@@ -21,7 +21,6 @@ it.each([
   ['node machine create edge', 'slug_taken', 2],
   ['node machine show nope', 'machine_not_found', 2],
   ['node keys make gate --for 36h', 'invalid_input', 2],
-  ['node keys make gate --for 1.5', 'invalid_input', 2],
   ['node keys rotate --keep 1500ms', 'invalid_input', 2],
   ['node machine show ..', 'wrong_usage', 2],
   ['node deploy edge --threshold 0', 'wrong_usage', 2],

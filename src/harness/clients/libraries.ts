@@ -208,7 +208,7 @@ export const clientLibraries = {
   },
   'resilience4j-breaker': {
     library: 'resilience4j-circuitbreaker around a call without retries',
-    held: 'resilience4j.readme.io: CircuitBreaker, half of at least 100 calls, open for 60s, 10 trials; calls in 100s for the last 100',
+    held: 'resilience4j.readme.io: CircuitBreaker, half of at least 100 calls, open for 60s; calls in 100s for the last 100, one failed of 10 trials for half',
     client: {
       max_attempts: 1,
       gate: { kind: 'breaker', share: 0.5, over: '100s', least: 100, open: '60s', trials: 10 },

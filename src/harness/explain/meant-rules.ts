@@ -38,8 +38,6 @@ const kinds: readonly ((limit: number, window_ms: number) => RuleDefinition)[] =
   (limit, window_ms) => ({ primitive: 'sliding_log', params: { limit, window_ms } }),
 ];
 
-const LEAST_WINDOW_MS = 0.001;
-
 function windowOf({ threshold = 100, within = 60, ...others }: Readonly<Record<string, unknown>>) {
   const [unused] = Object.keys(others);
   if (unused !== undefined)
@@ -47,7 +45,7 @@ function windowOf({ threshold = 100, within = 60, ...others }: Readonly<Record<s
       what: `${unused} ${unused === 'definition' ? 'is not judged' : 'has no effect'}: answers show only what is admitted.`,
       fix: unused === 'definition' ? "Give a limit, as '60 in 60s'." : `Leave ${unused} out.`,
     });
-  return { limit: threshold as number, window_ms: parseTimeMs(within as number | string, CYCLE_MS, '', LEAST_WINDOW_MS) };
+  return { limit: threshold as number, window_ms: parseTimeMs(within as number | string, CYCLE_MS, '', 0.001) };
 }
 
 /** What a limiter and this process may read differently, in ms. */
@@ -55,10 +53,8 @@ export const SLACK_MS = 1;
 
 /** Whether these answers may be explained if no request had been limited: also where that search was given up. */
 export function passesUnlimited(requests: readonly SeenRequest[], rules: readonly RuleDefinition[]): boolean {
-  const admitted = requests.map((one) =>
-    one.decision === 'limited' ? { ...one, decision: 'admitted' as const } : one,
-  );
-  return isExplained(admitted, rules, { slackMs: SLACK_MS }) !== false;
+  const all = requests.map((one) => (one.decision === 'limited' ? { ...one, decision: 'admitted' as const } : one));
+  return isExplained(all, rules, { slackMs: SLACK_MS }) !== false;
 }
 
 /** Multiples of what a limiter lets through at once: one whose window ends meanwhile admits twice as much. */

@@ -81,17 +81,10 @@ export class ForeignTarget implements Target {
       const retryAfterMs = isLimited ? this.#waitIn(answer) : undefined;
       return { type: 'decided', admitted: !isLimited, status, retryAfterMs, announced };
     }
-    if (lostStatuses.has(status))
-      return {
-        type: 'fault',
-        kind: 'overloaded',
-        words: `Status ${status}, which means limited only where --limited-status, or limited_status of a scenario, names it: ${quoted(body)}.`,
-      };
-    return {
-      type: 'fault',
-      kind: 'unexpected',
-      words: `Status ${status} means neither admitted nor limited: ${quoted(body)}.`,
-    };
+    const kind = lostStatuses.has(status) ? 'overloaded' : 'unexpected';
+    const otherwise = 'limited only where --limited-status, or limited_status of a scenario, names it';
+    const means = kind === 'overloaded' ? otherwise : 'neither admitted nor limited';
+    return { type: 'fault', kind, words: `Status ${status} means ${means}: ${quoted(body)}.` };
   }
 
   #waitIn(answer: PoolAnswer): number | undefined {

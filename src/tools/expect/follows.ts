@@ -52,7 +52,6 @@ const NODES_OF_ANSWER = 5;
 export function follows(answers: readonly SeenAnswer[], limit: string): Judgement {
   const rules = meantRules(checkLimiter(limit));
   const seen = seenOf(answers);
-  if (seen.length === 0) return notTested(seen, rules, limit);
   const found = explain(seen, rules, options);
   if (found.type === 'unknown')
     return { verdict: 'undecided', why: unknownWords(found.why, limit), drawing: '', fits: [] };
@@ -93,10 +92,9 @@ function differs(seen: readonly SeenRequest[], { last, set = seen }: Settled, li
 function notTested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[], limit: string): Judgement {
   const enough = requestsToTest(rules);
   const spanMs = (seen.at(-1)?.sentMs ?? 0) - (seen[0]?.sentMs ?? 0);
-  const unknown = seen.filter(({ decision }) => decision === 'unknown').length;
-  const said = unknown === 0 ? '' : ` ${unknown} of their answers do not say whether they were limited.`;
+  const silent = seen.some(({ decision }) => decision === 'unknown') ? ' Some of their answers are not known.' : '';
   const why =
-    `A server without any limit would pass, too: ${seen.length} requests within ${seconds(spanMs)} do not test ${limit}.${said}` +
+    `A server without any limit would pass, too: ${seen.length} requests within ${seconds(spanMs)} do not test ${limit}.${silent}` +
     (enough === undefined ? '' : ` Send ${enough} at once.`);
   return { verdict: 'not tested', why, drawing: '', fits: [] };
 }

@@ -133,7 +133,9 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
       const gateway = await start({ node: hostOf(node.url), contractId: 'any', key: 'any', app: hostOf(app.url) });
       const open: number[] = [];
       const answers: Record<number, number> = {};
-      const asked = [200, 301, 400, 401, 403, 404, 408, 409, 413, 414, 421, 429, 431, 451, 500, 501, 502, 503, 504, 507];
+      const asked = [
+        200, 301, 400, 401, 403, 404, 408, 409, 413, 414, 421, 429, 431, 451, 500, 501, 502, 503, 504, 507,
+      ];
       for (status of asked) {
         const before = app.asked.length;
         answers[status] = await statusOf(gateway.url, headOf('/', []));

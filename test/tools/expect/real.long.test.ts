@@ -104,13 +104,7 @@ describe('weir check', () => {
     ['none', `${LIMIT} in 3s`, 10_000, 3, /Observed differs from predicted/],
     ['a window twice as long', `${LIMIT} in 1500ms`, LIMIT, 3, /Observed differs from predicted/],
     ['two fifths of a window', `${LIMIT} in 7500ms`, LIMIT, 3, /Observed differs from predicted/],
-    [
-      'two thirds of that of a product',
-      `express-rate-limit windowMs=4500 limit=${LIMIT}`,
-      LIMIT,
-      3,
-      /Observed differs from predicted/,
-    ],
+    ['two thirds of one', `express-rate-limit windowMs=4500 limit=${LIMIT}`, LIMIT, 3, /differs from predicted/],
   ])('weir check says of a server with %s whether it follows %s', async (_, words, own, code, said) => {
     const { code: found, printed, junit } = await checked(words, own, WINDOW_MS);
     expect([found, printed]).toEqual([code, expect.stringMatching(said)]);
@@ -119,15 +113,8 @@ describe('weir check', () => {
 
   it('weir check cannot judge what a window that ends meanwhile explains, and says so', async () => {
     const { url, close } = await startExpress(1_000, LIMIT);
-    const { code: status, out: printed } = await weir([
-      'check',
-      url,
-      `${LIMIT} in 1s`,
-      '--budget',
-      '7',
-      '--out',
-      'none',
-    ]);
+    const words = ['check', url, `${LIMIT} in 1s`, '--budget', '7', '--out', 'none'];
+    const { code: status, out: printed } = await weir(words);
     await close();
     expect([status, printed]).toEqual([4, expect.stringMatching(/None of 7 requests was refused/)]);
   });
