@@ -29,12 +29,12 @@ export default defineConfig({
       {
         extends: true,
         plugins: [compiledSources()],
-        test: { name: 'short', include: ['test/**/*.test.ts'], exclude: long },
+        test: { name: 'short', include: ['test/**/*.test.ts'], exclude: long, isolate: false },
       },
       {
         extends: true,
         plugins: [compiledSources()],
-        test: { name: 'live', include: live, isolate: true, sequence: { groupOrder: 1 } },
+        test: { name: 'live', include: live, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,
@@ -43,9 +43,8 @@ export default defineConfig({
       },
     ],
     // The machines that run this have two cores. Half of what tests take is waiting: for real time to pass, for other processes, for servers.
+    // A process of the short ones takes one file after the other, with the modules that are loaded.
     maxWorkers: 4,
-    // A process takes one file after the other, with the modules that are loaded: to load them takes two seconds of processor time.
-    isolate: false,
     // Of those that mostly wait.
     maxConcurrency: 10,
     setupFiles: ['test/after-file.ts'],
