@@ -14,12 +14,12 @@ import { inWords, testWords } from './request-condition.js';
 
 export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitChange[] {
   const left = new Set(old.limiters);
-  const wholes = queuesOf(old.limiters, wholeOf);
+  const wholes = groupsOf(old.limiters, wholeOf);
   const others = fresh.limiters.filter((one) => {
     const same = wholes.get(wholeOf(one))?.shift();
     return same === undefined || !left.delete(same);
   });
-  const named = queuesOf(left, nameOf);
+  const named = groupsOf(left, nameOf);
   const known = new Map(
     others.flatMap((one) => {
       const byName = named.get(nameOf(one))?.shift();
@@ -50,10 +50,10 @@ export const titleOf = ({ name, where }: Pick<FoundLimiter, 'name' | 'where'>) =
 const nameOf = ({ where, name }: FoundLimiter) => JSON.stringify([where, name]);
 
 /** In their order, by a text that several may have. */
-export function queuesOf(all: Iterable<FoundLimiter>, textOf: (one: FoundLimiter) => string) {
-  const queues = new Map<string, FoundLimiter[]>();
-  for (const one of all) getOrInsert(queues, textOf(one), () => []).push(one);
-  return queues;
+export function groupsOf(all: Iterable<FoundLimiter>, textOf: (one: FoundLimiter) => string) {
+  const groups = new Map<string, FoundLimiter[]>();
+  for (const one of all) getOrInsert(groups, textOf(one), () => []).push(one);
+  return groups;
 }
 
 /** The same limit under another name or place; undefined if there is none, or several. */

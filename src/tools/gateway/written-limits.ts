@@ -4,7 +4,7 @@
 //   Prefix /api of a.example                      a.example, /api and what is below it
 import { literal } from './expression.js';
 import { bySpecificity, type FoundLimiter, type GatewayLimits, type LimitedRoute } from './found.js';
-import { queuesOf, titleOf } from './limit-changes.js';
+import { groupsOf, titleOf } from './limit-changes.js';
 import { covers, hostPaths, likeness } from './limit-pairs.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
 import { inWords, type ValueTest } from './request-condition.js';
@@ -71,7 +71,7 @@ export function writtenIn(dialect: Dialect, gateway: GatewayLimits, replicas: nu
       routes.push({ name, hosts, paths, limits: own });
   }
   const used = [...limits.values()].filter((limit) => routes.some((one) => one.limits.includes(limit)));
-  for (const some of queuesOf(limits.keys(), ({ counter }) => counter).values())
+  for (const some of groupsOf(limits.keys(), ({ counter }) => counter).values())
     if (some.length > 1) left.push(`the count that is shared by ${some.map(titleOf).join('; ')}: each has its own`);
   return { text: dialect.write(routes, used), left };
 }
