@@ -36,7 +36,7 @@ export type Bounds = Readonly<Record<RateName, RateBound> & Record<RoomName, Sha
 
 export function boundsOf(clock: Clock, limits: Pick<Limits, RateName | RoomName>): Bounds {
   return {
-    ...each(RATES, (name) => new RateBound(clock, RATES[name], limits[name])),
+    ...each(RATES, (name) => rateBound(clock, RATES[name], limits[name])),
     ...each(ROOMS, (name) => new SharedRoom(ROOMS[name], limits[name])),
   };
 }
@@ -123,66 +123,56 @@ function add(amounts: Map<string, number>, name: string, by: number): void {
 /** Each of these has a count of its own at a time: the last ones that asked. */
 const SOURCES = 4_096;
 
-class RateBound {
-  readonly within: number;
-  refused = 0;
-  readonly #clock: Clock;
-  readonly #bound: Bound<RateLimit>;
-  readonly #plan;
-  readonly #planOfNetwork;
-  readonly #gates = new RecentlyUsed<Gate>(SOURCES);
-  readonly #ofAll: Gate;
+type RateBound = ReturnType<typeof rateBound>;
 
-  constructor(clock: Clock, bound: Bound<RateLimit>, { threshold, within, onNode }: RateLimit) {
-    this.#clock = clock;
-    this.#bound = bound;
-    this.within = parseTime(within, clock.cycleMs, '/within', 1);
-    // None for 0: the routes say so before they ask.
-    const planOf = (most: number) => planContract(rateLimiter({ threshold: Math.max(1, most), within: this.within }));
-    this.#plan = planOf(threshold);
-    this.#planOfNetwork = planOf(Math.floor(roomOfNetwork({ perOwner: threshold, onNode }, 0)));
-    this.#ofAll = makeGate(planOf(onNode), clock.cycle());
-  }
-
-  /** Counts `n` within the window; refused ones do not count. @throws Failure as the table says, with the cycle to ask again */
-  take({ caller, ip }: Asking, n = 1): void {
-    const cycle = this.#clock.cycle();
-    this.#ofAll.advance(cycle);
-    const gates = [
-      ...(caller === undefined ? [] : [this.#gateOf(ofOwner(caller.owner), cycle)]),
-      this.#gateOf(ofAddress(ip), cycle),
-      this.#gateOf(`network ${addressNetworkOf(ip)}`, cycle, this.#planOfNetwork),
-      this.#ofAll,
-    ];
-    const full = gates.find((gate) => gate.remaining < n);
-    if (full === undefined) {
-      for (const gate of gates) gate.decide(n, cycle);
-      return;
-    }
-    this.refused += 1;
-    const { what, fix, of } = this.#bound;
-    const threshold = full.plan.thresholds[0]!;
-    const ofOne = full.plan === this.#planOfNetwork ? 'A network of addresses' : 'An owner, and an address,';
-    const who = full === this.#ofAll ? 'All together' : ofOne;
-    const why = `${who} may ask for ${threshold} ${of} within ${this.within} cycles${n === 1 ? '' : `, and this takes ${n}`}.`;
-    const againCycle = cycle + full.cyclesUntilAtMost(Math.max(0, threshold - n));
-    throw new Failure('too_many_requests', { what, why, fix, againCycle });
-  }
-
-  get leftOnNode(): number {
-    this.#ofAll.advance(this.#clock.cycle());
-    return this.#ofAll.remaining;
-  }
-
-  left(owner: string): number {
-    return Math.min(this.#gateOf(ofOwner(owner), this.#clock.cycle()).remaining, this.leftOnNode);
-  }
-
-  #gateOf(source: string, cycle: number, plan = this.#plan): Gate {
-    const gate = getOrInsert(this.#gates, source, () => makeGate(plan, cycle));
+function rateBound(clock: Clock, { what, fix, of }: Bound<RateLimit>, { threshold, within: text, onNode }: RateLimit) {
+  const within = parseTime(text, clock.cycleMs, '/within', 1);
+  // None for 0: the routes say so before they ask.
+  const planOf = (most: number) => planContract(rateLimiter({ threshold: Math.max(1, most), within }));
+  const planOfOne = planOf(threshold);
+  const planOfNetwork = planOf(Math.floor(roomOfNetwork({ perOwner: threshold, onNode }, 0)));
+  const ofAll = makeGate(planOf(onNode), clock.cycle());
+  const gates = new RecentlyUsed<Gate>(SOURCES);
+  const gateOf = (source: string, cycle: number, plan = planOfOne): Gate => {
+    const gate = getOrInsert(gates, source, () => makeGate(plan, cycle));
     gate.advance(cycle);
     return gate;
-  }
+  };
+  const bound = {
+    within,
+    refused: 0,
+    /** Counts `n` within the window; refused ones do not count. @throws Failure as the table says, with the cycle to ask again */
+    take({ caller, ip }: Asking, n = 1): void {
+      const cycle = clock.cycle();
+      ofAll.advance(cycle);
+      const asked = [
+        ...(caller === undefined ? [] : [gateOf(ofOwner(caller.owner), cycle)]),
+        gateOf(ofAddress(ip), cycle),
+        gateOf(`network ${addressNetworkOf(ip)}`, cycle, planOfNetwork),
+        ofAll,
+      ];
+      const full = asked.find((gate) => gate.remaining < n);
+      if (full === undefined) {
+        for (const gate of asked) gate.decide(n, cycle);
+        return;
+      }
+      bound.refused += 1;
+      const most = full.plan.thresholds[0]!;
+      const ofOne = full.plan === planOfNetwork ? 'A network of addresses' : 'An owner, and an address,';
+      const who = full === ofAll ? 'All together' : ofOne;
+      const why = `${who} may ask for ${most} ${of} within ${within} cycles${n === 1 ? '' : `, and this takes ${n}`}.`;
+      const againCycle = cycle + full.cyclesUntilAtMost(Math.max(0, most - n));
+      throw new Failure('too_many_requests', { what, why, fix, againCycle });
+    },
+    get leftOnNode(): number {
+      ofAll.advance(clock.cycle());
+      return ofAll.remaining;
+    },
+    left(owner: string): number {
+      return Math.min(gateOf(ofOwner(owner), clock.cycle()).remaining, bound.leftOnNode);
+    },
+  };
+  return bound;
 }
 
 /** Loopback and proxies: no address has this name. */

@@ -133,8 +133,7 @@ function deviance(k: number, mean: number): number {
   }
 }
 
-/** A choice among n by weight, in constant time (M. D. Vose, 1991). */
-/** @param weights finite and >= 0, with a sum above 0 */
+/** A choice among n by weight, in constant time (M. D. Vose, 1991). @param weights finite and >= 0, with a sum above 0 */
 export function weightedDraw(weights: readonly number[]): (stream: RandomStream) => number {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   assert(
