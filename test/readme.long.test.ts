@@ -91,13 +91,11 @@ describe.each(executed.filter(([, blocks]) => blocks.length > 0))('%s', (_, bloc
 
 it('CI walks the two lines of the README', () => {
   const ci = readFileSync(join(root, '.ci/run'), 'utf8');
-  const steps = [...readme.matchAll(/npm ci && (npm \w+)/g)].map(([, step]) => `walk ${step}`);
-  expect([walked.length, ...['walk npm ci', ...steps].map((step) => ci.includes(`\n${step}`))]).toEqual([
-    1,
-    true,
-    true,
-    true,
-  ]);
+  const steps = [...readme.matchAll(/npm ci && (npm \w+)/g)].map(([, step]) => step!);
+  expect([
+    walked.length,
+    ...['npm ci', ...steps].map((step) => new RegExp(`^(walk|judged) ${step}$`, 'm').test(ci)),
+  ]).toEqual([1, true, true, true]);
 });
 
 it('the README links every topic, and is a screen and a half of short lines', () => {
