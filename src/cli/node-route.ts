@@ -13,7 +13,7 @@ import { answerText } from '../report/command/answer.js';
 import * as line from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
 import { limit, limiterGiven } from '../report/command/limit.js';
-import { allow, bodyOf, durationIn, fields, inputs } from '../report/command/options.js';
+import { allow, bodyOf, durationIn, fields, inputs, readMs } from '../report/command/options.js';
 import { type Printed, print } from '../report/command/print.js';
 import { warn } from '../report/command/say.js';
 import { spanWords } from '../report/words.js';
@@ -203,7 +203,7 @@ async function valuesOf(node: NodeClient, name: string, value: unknown): Promise
   }
   if (word === 'set') return { [name]: Object.fromEntries(value as [string, number][]) };
   if (unit === undefined || typeof value !== 'string') return { [name]: value };
-  if (unit !== 'cycle') return { [name]: Number(value) || durationIn(word, value, 1) / unit }; // not rounded
+  if (unit !== 'cycle') return { [name]: /^[\d.]+$/.test(value) ? Number(value) : readMs(value, word) / unit };
   const isInCycles = /^\s*[\d.]+\s*(cycles?)?\s*$/.test(value);
   return { [name]: durationIn(word, value, isInCycles ? 1 : await cycleMsOfNode(node)) };
 }

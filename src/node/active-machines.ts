@@ -2,7 +2,6 @@
 //
 //   one machine   cycle   100  103  104          transitions of cycles a .. b = difference of two sums:
 //                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
-
 import type { Static } from 'typebox';
 import { type listActive, STRETCHES } from '../api/machines.js';
 import { LONGEST_WINDOW, WINDOWS } from '../api/windows.js';

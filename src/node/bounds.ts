@@ -4,7 +4,6 @@
 //   rate    Weir's own rate limiter, a gate for each who asks: owner, address, network, all. Refused requests do not count
 //   room    │others ■■■■■■■■■■│them ■■■□□□│                  │      levels: what they have now
 //                             └── 1/8 ────┘
-
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { makeGate } from '../core/limiter/create-limiter.js';

@@ -1,5 +1,4 @@
 // Metrics as plain numbers, cheap to count, shown on demand. The node's are for its operator and name no machine; a machine's for its owner.
-
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Metric, Registry } from 'prom-client';
 import type { RouteAddress } from '../api/endpoint.js';

@@ -8,6 +8,7 @@
 // The backlog of a slow reader is bounded, and it misses nothing but cycles. Readers behind take turns, one page each: see caller-queue.ts. The
 // server's idle timeout cuts a reader that takes nothing.
 import type { ServerResponse } from 'node:http';
+import { getOrInsert } from '../core/math/get-or-insert.js';
 import type { AuditRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Clock } from '../core/time/clock.js';
@@ -94,8 +95,7 @@ export class Streams {
       isFresh: true,
       isCounted: false,
     };
-    const readers = this.#byMachine.get(machine.slug) ?? new Set();
-    this.#byMachine.set(machine.slug, readers.add(reader));
+    getOrInsert(this.#byMachine, machine.slug, () => new Set()).add(reader);
     response.on('close', () => this.#remove(reader));
     response.on('error', () => response.destroy());
     response.writeHead(200, {

@@ -15,6 +15,7 @@ const calls = [
   'node session',
   'node session end',
   'node machine create edge --name Edge --set is_public=true',
+  'node keys make gate --machine edge --for 365d',
   'node keys make gate event --machine edge --for 7d',
   'node keys rotate KEY --keep 0',
   'node keys revoke KEY',

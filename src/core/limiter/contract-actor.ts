@@ -6,7 +6,6 @@
 //
 // The record is the persisted snapshot: an actor starts from it with the first move, and may be dropped after any. The records of keys,
 // of which many move once, are moved by the same logic without actors of their own.
-
 import { type Actor, createActor, type SnapshotFrom } from 'xstate';
 import { getOrInsert } from '../math/get-or-insert.js';
 import { type ActorSystem, actorSystem, type Inspect } from './actor-system.js';

@@ -1,5 +1,6 @@
 // The state diagram of a kind of client.
 import { after, type DiagramArrow, stateDiagram } from '../../core/limiter/state-diagram.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import type { ClientChart } from './client-chart.js';
 
 /** Events with the same effect share an arrow: `limited, timeout [tries again] / pause`. */
@@ -10,9 +11,8 @@ export function clientDiagram({ config }: ClientChart): string {
       for (const { guard, target = from, actions = [] } of edges) {
         const label = `${guard === undefined ? '' : ` [${words(guard)}]`}${after(actions.map(words))}`;
         const key = `${target} ${label}`;
-        const known = events.get(key) ?? { arrow: { from, to: target, label }, names: [] };
-        known.names.push(words(event));
-        events.set(key, known);
+        const { names } = getOrInsert(events, key, () => ({ arrow: { from, to: target, label }, names: [] }));
+        names.push(words(event));
       }
     }
     return [...events.values()].map(({ arrow, names }) => ({ ...arrow, label: names.join(', ') + arrow.label }));

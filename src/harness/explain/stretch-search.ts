@@ -7,6 +7,7 @@
 // Requests of one kind are interchangeable: the k-th counted is counted after the k-th sending and before the k-th end. So more may seem
 // possible than is, never less.
 import { firstIndex } from '../../core/math/first-index.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { ALWAYS, LONG_AGO_MS, type RuleCounting, type Span } from './counting.js';
 
 export interface LoggedAnswer {
@@ -267,8 +268,7 @@ function layerOf(counting: RuleCounting, before: number, sliceMs: number) {
       const one = { ...given, state: counting.settled(given.state, settledMs) };
       const slice = Math.floor(given.nowMs / sliceMs);
       const key = `${counted.join('/')} ${slice} ${counting.key(one.state)}`;
-      const place = places.get(key) ?? [];
-      if (place.length === 0) places.set(key, place);
+      const place = getOrInsert(places, key, () => []);
       let nearest = place[0];
       for (const other of place) {
         if (counting.join(other.state, one.state) === undefined) return widen(other, one);

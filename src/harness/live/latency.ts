@@ -6,7 +6,6 @@
 //
 // A generator that falls behind sends late and measures short raw times: only the latency from the intended instant is valid ("coordinated
 // omission", G. Tene).
-
 import { Durations } from '../../core/math/durations.js';
 import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { nearestRank } from '../../core/math/nearest-rank.js';

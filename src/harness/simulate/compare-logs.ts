@@ -5,6 +5,7 @@
 //   rule b     |||  | ||..   |       newly refused 1, newly admitted 1
 import { LIMITED, type Rule } from '../../core/limiter/rule/rule.js';
 import { ruleOf } from '../../core/limiter/rule/rule-definition.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import type { ChangedKey, ComparedRules } from '../outcome/compared-rules.js';
 import type { SourceHooks } from '../traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
@@ -94,10 +95,9 @@ export function sideBySide(candidates: readonly Candidate[]) {
       admitted.forEach((ofRule, index) => void timelines[index]!.add(ms, n, ofRule));
       const [before = 0, after = before] = admitted;
       if (before === after) return;
-      const change = changes.get(key) ?? { refused: 0, admitted: 0 };
+      const change = getOrInsert(changes, key, () => ({ refused: 0, admitted: 0 }));
       change.refused += Math.max(0, before - after);
       change.admitted += Math.max(0, after - before);
-      changes.set(key, change);
     },
     compared(): ComparedRules {
       return {

@@ -2,6 +2,7 @@
 //
 //   cycle 7 of key a: 5 requests, 2 admitted            its first 2 requests pass, the other 3 are refused
 //   a rule: second 31 of key a: .000 passes, .250 is refused, .500 passes         each line has the decision of its ms
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { cycleOf, instantText } from '../../core/time/cycle.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { RequestSink } from '../traffic/log/intake.js';
@@ -38,9 +39,8 @@ class SecondsOfKey {
     const second = secondOf(ms);
     if (second !== this.#last) this.#dropLast();
     this.#last = second;
-    const known = this.#seconds.get(second) ?? { decided: [], from: 0 };
-    if (known.decided.length === 0) this.#seconds.set(second, known);
-    known.decided.push({ ms, isRefused, isTaken: false });
+    const { decided } = getOrInsert(this.#seconds, second, () => ({ decided: [], from: 0 }));
+    decided.push({ ms, isRefused, isTaken: false });
   }
 
   #dropLast(): void {
@@ -86,15 +86,12 @@ export class Refusals {
     for (let i = 0; i < contracts.length; i += 1) {
       if (limited[i] === 0) continue;
       const name = run.names[contracts[i]!]!;
-      const cycles = this.#admitted.get(name) ?? new Map<number, number>();
-      this.#admitted.set(name, cycles.set(cycle, admitted[i]!));
+      getOrInsert(this.#admitted, name, () => new Map()).set(cycle, admitted[i]!);
     }
   }
 
   #secondsOf(name: string): SecondsOfKey {
-    const known = this.#decided.get(name) ?? new SecondsOfKey();
-    this.#decided.set(name, known);
-    return known;
+    return getOrInsert(this.#decided, name, () => new SecondsOfKey());
   }
 
   sink(cycleMs: number, isKeyed: boolean, take: (refused: RefusedLine) => void): RequestSink {

@@ -5,7 +5,6 @@
 //   machine, contract, manual move ─► entry ─► linked by whichever node ─► row
 //
 // The host of this process only knows what exists: nothing counts in it, and nothing wakes.
-
 import { Subject } from 'rxjs';
 import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { KeyRing } from '../../core/record/key-ring.js';

@@ -8,7 +8,6 @@
 //   slot         seq of the last row (8) | length of the slug (1) | slug | zeros | CRC-32 of the bytes before (4)
 //
 // After a power failure the mark may lack the rows of the last few milliseconds. A torn slot counts as none.
-
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';

@@ -1,4 +1,5 @@
 // Credentials in memory, lost when the process ends.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { assert } from '../../core/schema/failure.js';
 import type { Credentials, Key, Session } from './credential-store.js';
 
@@ -13,8 +14,7 @@ export class MemoryCredentials implements Credentials {
     if (replaced !== undefined) this.#keysByHash.delete(replaced.hash);
     this.#keys.set(key.id, key);
     this.#keysByHash.set(key.hash, key);
-    const ids = this.#keysByOwner.get(key.owner) ?? new Set();
-    this.#keysByOwner.set(key.owner, ids.add(key.id));
+    getOrInsert(this.#keysByOwner, key.owner, () => new Set()).add(key.id);
   }
 
   keyByHash(hash: string): Key | undefined {

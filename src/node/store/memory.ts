@@ -1,5 +1,6 @@
 // The store of simulations and tests: everything in memory, lost when the process ends.
 
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { EMPTY } from '../../core/record/chain.js';
 import { type AuditRow, bytesOfRow, type Checkpoint, type Cut } from '../../core/record/row.js';
 import { assert, type Failure } from '../../core/schema/failure.js';
@@ -230,11 +231,8 @@ export class MemoryAnswers implements KeptAnswers {
   readonly #byCycle = new Map<number, KeptAnswer[]>();
 
   put(answer: KeptAnswer): void {
-    const ofMachine = this.#answers.get(answer.machine) ?? new Map<string, KeptAnswer>();
-    this.#answers.set(answer.machine, ofMachine.set(answer.key, answer));
-    const same = this.#byCycle.get(answer.untilCycle);
-    if (same === undefined) this.#byCycle.set(answer.untilCycle, [answer]);
-    else same.push(answer);
+    getOrInsert(this.#answers, answer.machine, () => new Map()).set(answer.key, answer);
+    getOrInsert(this.#byCycle, answer.untilCycle, () => []).push(answer);
   }
 
   find(machine: string, key: string): KeptAnswer | undefined {

@@ -4,7 +4,6 @@
 //     └ BEGIN        └ defer(flush)                             └ COMMIT ─► a() b()
 //
 // All waiting commits share one fsync. Reads use the same connection, so they see the open transaction.
-
 import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
 import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { assert, Failure } from '../../core/schema/failure.js';

@@ -1,6 +1,5 @@
 // The store of a node in one SQLite file: machines, contracts and states on top of `SqliteRecords`; credentials and kept answers share its
 // transactions.
-
 import type { ContractDefinition } from '../../core/limiter/definition.js';
 import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { sha256Hex } from '../../core/schema/canonical.js';

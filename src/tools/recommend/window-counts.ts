@@ -8,6 +8,7 @@
 // A batch of n requests that finds b in the window has the counts b + 1 .. b + n, stored as a difference: +1 at b + 1, -1 at
 // b + n + 1. Memory: 20 bytes per key and cycle in the longest window at the key's last request, and 4 bytes per key, window and
 // count up to the largest; nothing grows with the number of requests.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { lengthened } from '../../core/math/lengthened.js';
 
 const NONE = -1;
@@ -193,9 +194,7 @@ export class KeyWindowCounts {
     this.#differences.copyWithin(at, from, from + before);
     if (before > 0) {
       this.#differences.fill(0, from, from + before);
-      const left = this.#blocks.get(before) ?? [];
-      left.push(from);
-      this.#blocks.set(before, left);
+      getOrInsert(this.#blocks, before, () => []).push(from);
     }
     this.#at[i] = at;
     this.#size[i] = size;

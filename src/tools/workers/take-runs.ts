@@ -1,5 +1,4 @@
 // A worker: makes runs from the queue of run-queue.ts on its threads; sends loads one at a time, with no run meanwhile.
-
 import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
 import { isJsonObject } from '../../core/schema/value-faults.js';

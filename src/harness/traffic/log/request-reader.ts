@@ -1,4 +1,5 @@
 // Turns lines of any format into requests: cuts a line into fields, filters, reads time, count and key.
+import { getOrInsert } from '../../../core/math/get-or-insert.js';
 import type { Columns, Wanted } from './columns.js';
 import { columnWords } from './columns.js';
 import { TimeReader } from './instant.js';
@@ -30,11 +31,7 @@ export class RequestReader implements LineReader {
 
   constructor(layout: Layout, { time, count, cost, key, also, where }: Columns, intake: Intake) {
     const fields = new Map<string, Field>();
-    const fieldOf = (name: string): Field => {
-      const field = fields.get(name) ?? new Field();
-      fields.set(name, field);
-      return field;
-    };
+    const fieldOf = (name: string): Field => getOrInsert(fields, name, () => new Field());
     const wantedText = ({ name, extract }: Wanted) => textOf(fieldOf(name), extract);
     const { known } = layout;
     this.time = new TimeReader(time.style);

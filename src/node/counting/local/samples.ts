@@ -1,5 +1,4 @@
 // Samples contracts of this process at the end of a cycle, before anything of the next: Rank.close in the machine's order of time.
-
 import { HISTORY_CYCLES } from '../../../api/contract-history.js';
 import { getOrInsert } from '../../../core/math/get-or-insert.js';
 import { cycleOf, startOf } from '../../../core/time/cycle.js';
