@@ -7,12 +7,12 @@ import { Failure } from '../../core/schema/failure.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 
-/** By the limit in JSON: a file may have one limit in thousands of places. */
-const rules = new Map<string, RuleDefinition>();
+/** A limit is asked for its rule several times, and each time would be checked. */
+const rules = new WeakMap<FoundLimiter, RuleDefinition>();
 
 /** @throws Failure `invalid_definition` if a parameter is out of bounds */
-export function ruleIn({ limit }: FoundLimiter): RuleDefinition {
-  return getOrInsert(rules, JSON.stringify(limit), () => definitionOf(limit, CYCLE_MS));
+export function ruleIn(limiter: FoundLimiter): RuleDefinition {
+  return getOrInsert(rules, limiter, () => definitionOf(limiter.limit, CYCLE_MS));
 }
 
 /** Limits that are out of bounds become notes. */
