@@ -8,6 +8,7 @@ import type { ServiceAnswer } from '../../src/harness/clients/behaviour.js';
 import type { SentAttempt, Transport } from '../../src/harness/clients/client.js';
 import { type CustomClientSpec, planClients } from '../../src/harness/clients/client-plan.js';
 import type { ClientSpec } from '../../src/harness/clients/client-schema.js';
+import type { ClientWatch } from '../../src/harness/clients/client-tally.js';
 import { populationOf } from '../../src/harness/clients/population.js';
 import type { ServicePlan } from '../../src/harness/scenario/service-plan.js';
 import { ModelledTransport } from '../../src/harness/simulate/modelled-transport.js';
@@ -23,13 +24,14 @@ interface RigOptions {
   readonly service: Pick<ServicePlan, 'time'> & Partial<ServicePlan>;
   readonly speed?: (nowMs: number) => number;
   readonly watch?: ServiceWatch;
+  readonly clientWatch?: ClientWatch;
   /** Delay of each attempt and each answer. Default: none. */
   readonly network?: TimeLaw;
   readonly fromMs?: number;
 }
 
 export function clientRig(options: RigOptions) {
-  const { spec, seed, purpose, decide, service: plan, speed, watch, network, fromMs } = options;
+  const { spec, seed, purpose, decide, service: plan, speed, watch, clientWatch, network, fromMs } = options;
   const clock = new VirtualClock(0, CYCLE_MS);
   const delays = new RandomStream(seed, `${purpose}/network`);
   const later = (act: () => void) => {
@@ -55,7 +57,7 @@ export function clientRig(options: RigOptions) {
   const transport = network === undefined ? modelled : delayed;
   const plans = planClients([spec], CYCLE_MS);
   const draws = drawsOf(`${seed}/${purpose}`);
-  const population = populationOf({ clock, transport, plans, draws, contracts: 1, fromMs });
+  const population = populationOf({ clock, transport, plans, draws, contracts: 1, fromMs, watch: clientWatch });
   return {
     clock,
     service,

@@ -37,13 +37,16 @@ export const closedLoop: PublishedCheck = {
     const clock = new VirtualClock(0, CYCLE_MS);
     const [fromMs, toMs] = [WARM_UP * UNIT_MS, (WARM_UP + MEASURED) * UNIT_MS];
     const isMeasured = (ms: number) => ms >= fromMs && ms < toMs;
-    const [thinks, responses] = [new Sum(), new Sum()];
+    const [thinks, responses] = [
+      { count: 0, sum: 0 },
+      { count: 0, sum: 0 },
+    ];
     const law = exponential(THINK * UNIT_MS);
     const think: TimeLaw = {
       ...law,
       drawMs(stream) {
         const ms = law.drawMs(stream);
-        if (isMeasured(clock.now())) thinks.add(ms / UNIT_MS);
+        if (isMeasured(clock.now())) add(thinks, ms / UNIT_MS);
         return ms;
       },
     };
@@ -52,37 +55,23 @@ export const closedLoop: PublishedCheck = {
       plan: servicePlan({ time: exponential(UNIT_MS) }),
       draw: new RandomStream(seed, `${purpose}/service`),
       onEnd: (attempt, isServed) => {
-        if (isMeasured(attempt.sentMs)) responses.add((clock.now() - attempt.sentMs) / UNIT_MS);
+        if (isMeasured(attempt.sentMs)) add(responses, (clock.now() - attempt.sentMs) / UNIT_MS);
         transport.ended(attempt, isServed);
       },
     });
     const transport = new ModelledTransport({ clock, service });
     const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };
     const plans = [{ ...plan, behaviour: behaviourOf(closed({ think })) }];
-    const population = populationOf({
-      clock,
-      transport,
-      plans,
-      draws: drawsOf(`${seed}/${purpose}`),
-      contracts: 1,
-    });
+    const population = populationOf({ clock, transport, plans, draws: drawsOf(`${seed}/${purpose}`), contracts: 1 });
     population.begin();
     clock.run({ untilMs: toMs + DRAIN * UNIT_MS });
     const throughput = responses.count / MEASURED;
-    return [throughput, responses.mean, responses.mean - (CLIENTS / throughput - thinks.mean)];
+    const response = responses.sum / responses.count;
+    return [throughput, response, response - (CLIENTS / throughput - thinks.sum / thinks.count)];
   },
 };
 
-class Sum {
-  count = 0;
-  #sum = 0;
-
-  get mean(): number {
-    return this.#sum / this.count;
-  }
-
-  add(value: number): void {
-    this.count += 1;
-    this.#sum += value;
-  }
+function add(to: { count: number; sum: number }, value: number): void {
+  to.count += 1;
+  to.sum += value;
 }

@@ -29,7 +29,8 @@ export const retrialQueue: PublishedCheck = {
   replicate: (seed, replication, without) =>
     cases.map(({ rho, theta }) => {
       const purpose = `published/retrial-queue/${replication}/${rho}/${theta}`;
-      const { clock, service, population, poisson } = clientRig({
+      let open = 0;
+      const { clock, service, poisson } = clientRig({
         spec: without
           ? { kind: 'open' }
           : {
@@ -40,13 +41,21 @@ export const retrialQueue: PublishedCheck = {
         seed,
         purpose,
         service: { queue: 0, time: exponential(UNIT_MS) },
+        clientWatch: {
+          born: () => {
+            open += 1;
+          },
+          retried: () => {},
+          ended: () => {
+            open -= 1;
+          },
+        },
       });
       poisson(rho, TO);
       let area = 0;
       for (let tenths = FROM * 10; tenths < TO * 10; tenths += 1) {
         clock.run({ untilMs: (tenths * UNIT_MS) / 10 });
-        const { jobs, succeeded, given_up } = population.figures()[0]!;
-        area += jobs - succeeded - given_up - service.busy.value;
+        area += open - service.busy.value;
       }
       return area / ((TO - FROM) * 10);
     }),
