@@ -71,7 +71,7 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
 
 /** Makes equal limiters, one per key. A key idle for `spanMs` is like a new one. @throws Failure as `createLimiter` */
 export function limiterMaker(options: LimiterOptions = {}) {
-  const { cycleMs: asked, ...given } = typeof options === 'string' ? { limit: options } : (options as Given);
+  const { cycleMs: asked, ...given } = (Object(options) === options ? options : { limit: options }) as Given;
   const limiter = limiterOf(given);
   const cycleMs = asked ?? cycleMsFor(windowsOf(limiter), CYCLE_MS);
   const plan = planContract(limiterDefinition(limiter, cycleMs));

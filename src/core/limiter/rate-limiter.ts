@@ -148,7 +148,8 @@ function rounded(value: number): number {
 }
 
 function check(given: RateLimiterParameters): RateLimiterParameters {
-  const faults: Fault[] = [];
+  const unknown = Object.keys(given).filter((name) => name !== 'near_limit' && !Object.hasOwn(parameters, name));
+  const faults: Fault[] = unknown.map((name) => ({ path: `/${name}`, message: 'is not known' }));
   for (const name of ['threshold', 'within'] as const) {
     const { min, max, unit } = parameters[name];
     const value = given[name];

@@ -72,7 +72,7 @@ export interface Reading {
   readonly contracts: readonly string[] | undefined;
   readonly clients: readonly string[];
   /** Parts with figures of their own that the scenario does not have. */
-  readonly absent: readonly ('clients' | 'service')[];
+  readonly absent: readonly ('clients' | 'service' | 'costs')[];
   /** Undefined for a scenario without one. */
   readonly control: Pick<Reading, 'clients' | 'absent'> | undefined;
 }

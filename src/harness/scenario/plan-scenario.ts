@@ -241,12 +241,12 @@ function plan(
 }
 
 /** What the figures of a run have names for. */
-function partsOf({ clients, senders, service }: Pick<LoadedScenario, 'clients' | 'senders' | 'service'>) {
+function partsOf({ clients, senders, ...parts }: Pick<LoadedScenario, 'clients' | 'senders' | 'service' | 'costs'>) {
   return {
     clients: clients.map(({ name }) => name),
     absent: [
       ...(senders.length === 0 ? (['clients'] as const) : []),
-      ...(service === undefined ? (['service'] as const) : []),
+      ...(['service', 'costs'] as const).filter((part) => parts[part] === undefined),
     ],
   };
 }

@@ -234,7 +234,7 @@ async function verdicts(seen: LiveSeen, arrivals: string, product: Product): Pro
   return words;
 }
 
-const ATTEMPTS = 3;
+const ATTEMPTS = 10;
 const LONGEST_MS = 600_000;
 
 /** The wrong models that differ. */

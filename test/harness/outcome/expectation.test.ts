@@ -23,7 +23,7 @@ it.each<[spec: string, read: object]>([
 });
 
 it.each([...wholeFigures(['obedient']).names])('an expectation may name %s of the whole run', (figure) => {
-  const parts = 'clients: [{ kind: obedient }]\nservice: { time: 1s }\n';
+  const parts = 'clients: [{ kind: obedient }]\nservice: { time: 1s }\ncosts: { unit: tokens, each: 3 }\n';
   const text = expecting(`${figure} >= 0`).replace('expect:', `${parts}expect:`);
   expect(refusalOf(text)).toEqual([]);
 });
@@ -58,6 +58,7 @@ it.each<[spec: string, fault: string]>([
   ['{ that: limited == 0, from: 3, to: 3 }', '(/expect/0/to): must lie after from, which is cycle 3'],
   ['clients.retries == 0', '(/expect/0): names clients.retries, and the scenario has no clients'],
   ['{ that: limited == 0 && service.served > 1 }', '(/expect/0/that): names service.served, and the scenario has no service'],
+  ['costs.requested < 3', '(/expect/0): names costs.requested, and the scenario has no costs'],
   ['limited < control.limited', '(/expect/0): names control.limited, and the scenario has no control'],
   ['{ that: limited == 0, from: soon }', '(/expect/0/from): "soon" is no time'],
   ['{ that: limited == 0, contract: "2" }', '(/expect/0/contract): is no contract of the scenario: there is one, "all"'],
@@ -78,14 +79,8 @@ it('a contract of several goes by its number, and that of a log by any key', () 
   ]);
 });
 
-const reading: Reading = {
-  time: (value) => Number(value),
-  phases: {},
-  contracts: ['all'],
-  clients: [],
-  absent: [],
-  control: undefined,
-};
+const ofNothing = { phases: {}, contracts: ['all'], clients: [], absent: [], control: undefined };
+const reading: Reading = { ...ofNothing, time: (value) => Number(value) };
 const parse = (spec: ExpectationSpec) => parseExpectation(spec, '/expect/0', reading);
 
 /** A source that knows these figures of the run, and these values in any stretch. */

@@ -99,7 +99,7 @@ export function windowsOf(limiter: unknown): (number | string | undefined)[] {
 /** @param place JSON pointer of the limiter @throws Failure `invalid_definition`, every fault with its place */
 export function checkLimiter(given: unknown, place = ''): Readonly<Record<string, unknown>> {
   const limiter = typeof given === 'string' ? readAt(given, place) : given;
-  const faults = limiterFaults(limiter, place);
+  const faults = followsRule(limiter) ? ruleLimiterFaults(limiter, place) : valueFaults(Window, limiter, place);
   if (faults.length === 0) return limiter as Readonly<Record<string, unknown>>;
   throw new Failure('invalid_definition', {
     what: 'The limiter was refused.',
@@ -117,10 +117,6 @@ function readAt(text: string, place: string): unknown {
     const { code, what, why, fix, faults } = error;
     throw new Failure(code, { what, why, fix, faults: faults.map((fault) => placed(fault, place)) });
   }
-}
-
-function limiterFaults(limiter: unknown, place: string): Fault[] {
-  return followsRule(limiter) ? ruleLimiterFaults(limiter, place) : valueFaults(Window, limiter, place);
 }
 
 export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, place: string): Fault[] {
@@ -143,8 +139,9 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
   }
 }
 
-/** @param cycleMs for a window @throws Failure `invalid_definition`, `invalid_input`, with places */
-export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cycleMs: number): ContractDefinition {
+/** @param given as in a scenario @param cycleMs for a window @throws Failure `invalid_definition`, `invalid_input`, with places */
+export function limiterDefinition(given: unknown, cycleMs: number): ContractDefinition {
+  const limiter = checkLimiter(given);
   if (followsRule(limiter)) {
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;
     return ruleLimiter(definitionOf(limiter, cycleMs), name);
