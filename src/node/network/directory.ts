@@ -12,7 +12,7 @@ import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { ContractImage, MachineImage, RowQuery } from '../store/store.js';
-import { type CredentialChange, NetworkCredentials } from './credentials.js';
+import { type KeyWritten, NetworkCredentials } from './credentials.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 
@@ -29,7 +29,7 @@ const RELOAD_MS = 60_000;
 
 type Fields = ReadonlyMap<string, string>;
 
-type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
+type Change = { readonly kind: 'machine'; readonly slug: string } | KeyWritten;
 
 export class Directory {
   readonly connection: RedisConnection;
@@ -305,7 +305,8 @@ export class Directory {
         await this.#ifReadable(`entry ${id} of the log`, () => {
           const change = JSON.parse(fields[1]) as Change;
           if (change.kind === 'machine') slugs.add(change.slug);
-          else this.credentials.take(change);
+          else if (change.kind === 'key') this.credentials.take(change.key);
+          else throw new Error('it is no change that this version knows');
         });
       }
       for (const slug of slugs) await this.#ifReadable(nameOf(slug), () => this.learn(slug));
