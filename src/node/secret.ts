@@ -18,7 +18,7 @@ export function newSession(): Secret & { readonly id: string } {
   return { id: newName(SESSION), ...secretOf(randomText(32)) };
 }
 
-/** A session is kept as a key, and is none for who sends it as one. */
+/** A session is kept as a key. Sent as one, it opens nothing. */
 export function isSession(keyId: string): boolean {
   return keyId.startsWith(`${SESSION}_`);
 }
