@@ -1,5 +1,6 @@
 // The commands in help order. A command's file is loaded only when it is called.
 import type { Command } from '../report/command/command.js';
+import type { Besides, RouteName } from './node-route.js';
 
 export interface Topic {
   readonly name: string;
@@ -37,7 +38,11 @@ function of<Exports extends object>(
   });
 }
 
-const routes = () => import('./node-routes.js');
+/** A command of `weir node` that is a route and no more. */
+function ofRoute(name: string, about: string, route: RouteName, besides: Besides): ListedCommand {
+  const load = async () => (await import('./node-route.js')).routeCommand(route, besides);
+  return { name, about, group: undefined, topics: [], load };
+}
 
 export const commands: readonly ListedCommand[] = [
   ...of(
@@ -120,14 +125,39 @@ export const commands: readonly ListedCommand[] = [
     rotate: ['node keys rotate', 'rotate a key; both stay valid for a while'],
     revoke: ['node keys revoke', 'revoke a key immediately, with its sessions and streams'],
   }),
-  ...of(routes, {
-    makeOne: ['node keys make', 'make a key for what its scopes name: read, event, gate, admin'],
-    keys: ['node keys list', 'list your keys, without their secrets'],
-    create: ['node machine create', 'create a machine'],
-    machines: ['node machine list', 'list the public machines and your own'],
-    show: ['node machine show', 'show a machine and its contracts'],
-    removeMachine: ['node machine delete', 'delete a machine with all its contracts'],
-    active: ['node active', 'rank the public machines by their recent transitions'],
+  ofRoute('node keys make', 'make a key for what its scopes name: read, event, gate, admin', 'makeKey', {
+    examples: [
+      ['node keys make gate --machine edge-gateway', 'for a gateway that only asks `weir node gate edge-gateway ID`'],
+      ['node keys make read --for 1d --json', 'for a program that reads records for a day'],
+    ],
+  }),
+  ofRoute('node keys list', 'list your keys, without their secrets', 'listKeys', {
+    examples: [['node keys list', 'all of them, with the one that you use marked']],
+    columns: ['key_id', 'scopes', 'machine', 'expires_at', 'revoked', 'is_own'],
+  }),
+  ofRoute('node machine create', 'create a machine', 'createMachine', {
+    examples: [
+      ['node machine create edge-gateway', 'for its owner alone'],
+      ['node machine create edge-gateway --set is_public=true --name "Edge gateway"', 'one that anyone may look at'],
+    ],
+  }),
+  ofRoute('node machine list', 'list the public machines and your own', 'listMachines', {
+    examples: [['node machine list', 'by slug']],
+    columns: ['slug', 'is_public', 'is_own', 'contract_count', 'limiting', 'display_name'],
+  }),
+  ofRoute('node machine show', 'show a machine and its contracts', 'getMachine', {
+    examples: [['node machine show edge-gateway', 'and its first contracts']],
+  }),
+  ofRoute('node machine delete', 'delete a machine with all its contracts', 'deleteMachine', {
+    examples: [['node machine delete shop', 'with its contracts; its record can be read for some time']],
+  }),
+  ofRoute('node active', 'rank the public machines by their recent transitions', 'listActive', {
+    isPublic: true,
+    examples: [
+      ['node active', 'within the last 60 cycles'],
+      ['node active --within 45m --top 3', 'the three busiest of the last 45 minutes'],
+    ],
+    columns: ['slug', 'transitions', 'last_transition_cycle', 'contracts', 'limiting'],
   }),
   ...of(() => import('./node-inspect.js'), {
     inspect: ['node inspect', 'show a template: states, transitions, operators, parameters'],
@@ -140,13 +170,46 @@ export const commands: readonly ListedCommand[] = [
     ],
     gate: ['node gate', 'ask a gate to admit one request: exit code 0 admitted, 1 limited'],
   }),
-  ...of(routes, {
-    change: ['node change', 'change the numbers, the rule or the name of a contract; its counts and its id stay'],
-    promote: ['node promote', 'make the candidate of a contract its limit'],
-    remove: ['node delete', 'delete a contract'],
-    transition: ['node transition', 'move a contract to another state, for any counts'],
-    event: ['node event', 'count events in the contracts of a machine, and print the decisions'],
-    contracts: ['node contracts', 'list the contracts of a machine, or show one of them'],
+  ofRoute(
+    'node change',
+    'change the numbers, the rule or the name of a contract; its counts and its id stay',
+    'changeContract',
+    {
+      examples: [
+        ['node change shop login --threshold 200', 'the counts stay, and so does its id'],
+        ["node change shop login --limit 'nginx 10r/s burst=5'", 'another rule'],
+        ['node change shop login --set candidate=null', 'check no second limit any more'],
+      ],
+    },
+  ),
+  ofRoute('node promote', 'make the candidate of a contract its limit', 'promoteCandidate', {
+    examples: [['node promote shop login', 'the candidate limits from now on, and the limit is checked beside it']],
+  }),
+  ofRoute('node delete', 'delete a contract', 'deleteContract', {
+    examples: [['node delete shop login', 'its name and its counts are gone, its rows stay in the record']],
+  }),
+  ofRoute('node transition', 'move a contract to another state, for any counts', 'driveTransition', {
+    examples: [
+      ['node transition edge-gateway limiting --for 60', 'close the gate for 60 cycles'],
+      ['node transition edge-gateway allowing', 'the next evaluation applies the rules again'],
+    ],
+  }),
+  ofRoute('node event', 'count events in the contracts of a machine, and print the decisions', 'countOne', {
+    preset: { type: 'request' },
+    examples: [
+      ['node event edge-gateway', 'one request'],
+      ['node event edge-gateway --count 101', 'a burst'],
+    ],
+    columns: ['id', 'state', 'admitted', 'limited', 'count', 'threshold', 'remaining', 'retry_after_cycles', 'away'],
+  }),
+  ofRoute('node contracts', 'list the contracts of a machine, or show one of them', 'listContracts', {
+    preset: { sort: 'limiting' },
+    examples: [
+      ['node contracts edge-gateway', 'all of them, those that limit first'],
+      ['node contracts edge-gateway 0123456789abcdef', 'its window and its last transitions'],
+    ],
+    columns: ['id', 'currentState', 'name', 'threshold', 'within'],
+    one: { route: 'getContract', columns: ['seq', 'cycle', 'at', 'from', 'to', 'cause', 'emitted'] },
   }),
   ...of(() => import('./node-record.js'), {
     follow: ['node follow', 'print what happens on a machine as it happens; resumes after an interruption'],
@@ -157,11 +220,28 @@ export const commands: readonly ListedCommand[] = [
     restore: ['node restore', 'make a data folder from a backup, and say what it lacks'],
     evict: ['node evict', 'end an owner on a running node: their keys and their machines'],
   }),
-  ...of(routes, {
-    shift: ['node shift', 'project operators over cycles: computed, proved, verified, step by step'],
-    operators: ['node operators', 'list the operators, or show one'],
-    endpoints: ['node endpoints', 'list the routes of the node'],
-    clock: ['node clock', 'show the running cycle of the node'],
+  ofRoute('node shift', 'project operators over cycles: computed, proved, verified, step by step', 'shift', {
+    preset: { steps: 8 },
+    examples: [['node shift --count 4 --set S=100', 'KO42 over four cycles']],
+    columns: ['cycle', 'operator', 'result', 'proof_digest'],
+  }),
+  ofRoute('node operators', 'list the operators, or show one', 'listOperators', {
+    isPublic: true,
+    examples: [
+      ['node operators', 'all of them'],
+      ['node operators KO42', 'its equation, inputs and reference cases'],
+    ],
+    columns: ['id', 'kind', 'proof_required', 'equation'],
+    one: { route: 'getOperator' },
+  }),
+  ofRoute('node endpoints', 'list the routes of the node', 'listEndpoints', {
+    isPublic: true,
+    examples: [['node endpoints', 'with authorization and purpose']],
+    columns: ['method', 'path', 'auth', 'summary'],
+  }),
+  ofRoute('node clock', 'show the running cycle of the node', 'readClock', {
+    isPublic: true,
+    examples: [['node clock', 'and when the next cycle begins']],
   }),
   ...of(() => import('./completion.js'), {
     completion: ['completion', 'print a script that completes commands and options in bash, zsh or fish'],

@@ -20,7 +20,7 @@ interface DeployBody {
   readonly definition?: ContractDefinition;
 }
 
-export const deploy = routeCommand(deployRateLimiter, {
+export const deploy = routeCommand('deployRateLimiter', {
   options: { keyed: whole(1, Number.MAX_SAFE_INTEGER, 'count each key separately, for up to this number of keys') },
   examples: [
     ['node deploy shop', '100 requests in 60 cycles; makes the machine where there is none'],
@@ -61,7 +61,7 @@ const numbers = Object.entries(routeOptions([changeContract])).filter(([word]) =
   /^(limit|threshold|within)$/.test(word),
 );
 
-export const candidate = routeCommand(showCandidate, {
+export const candidate = routeCommand('showCandidate', {
   options: Object.fromEntries(numbers),
   examples: [
     ['node candidate shop login --threshold 50', 'check a lower limit beside the present one'],
@@ -79,7 +79,7 @@ export const candidate = routeCommand(showCandidate, {
 
 const LIMITED = 1;
 
-export const gate = routeCommand(gateByPost, {
+export const gate = routeCommand('gateByPost', {
   examples: [
     ['node gate edge-gateway && ./send-it', 'in a script'],
     ['node gate edge-gateway --peek', 'is there room?'],

@@ -1,6 +1,5 @@
 // `weir node inspect`: a template as the node has it. With --as, and no node, also a definition of your own, or a kind of client: as a
 // starting point for a copy, as a machine for XState's visual tools, or as a diagram.
-import { inspectTemplate } from '../api/contracts.js';
 import { rateLimiter, TEMPLATE_ID } from '../core/limiter/rate-limiter.js';
 import { type ClientKind, clientKinds } from '../harness/clients/client-schema.js';
 import { choice, command, type GivenTo, text } from '../report/command/command.js';
@@ -26,7 +25,7 @@ const options = {
   ),
 };
 
-const fromNode = routeCommand(inspectTemplate, {
+const fromNode = routeCommand('inspectTemplate', {
   isPublic: true,
   options,
   examples: [

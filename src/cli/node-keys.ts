@@ -7,7 +7,7 @@ import { usageFailure } from '../report/command/exit-codes.js';
 import { NONE } from '../report/command/options.js';
 import { routeCommand } from './node-route.js';
 
-export const mint = routeCommand(mintKey, {
+export const mint = routeCommand('mintKey', {
   options: { out: choice([NONE], 'only print it: it is not stored in your configuration folder') },
   examples: [
     ['node mint', 'then `weir node machine create edge-gateway` works without a key'],
@@ -27,7 +27,7 @@ function kept({ url }: NodeClient, { key, key_id, owner, expires_at }: AnswerOf<
   return { url, key, key_id, owner, expires_at };
 }
 
-export const session = routeCommand(openSession, {
+export const session = routeCommand('openSession', {
   options: { end: choice(['end'], 'end the kept session', { place: true }) },
   examples: [
     ['node session', 'prints the cookie, for curl and browsers'],
@@ -47,7 +47,7 @@ export const session = routeCommand(openSession, {
   },
 });
 
-export const rotate = routeCommand(rotateKey, {
+export const rotate = routeCommand('rotateKey', {
   preset: { key_id: undefined },
   examples: [
     ['node keys rotate', 'replace the kept key by a new one'],
@@ -67,7 +67,7 @@ export const rotate = routeCommand(rotateKey, {
   },
 });
 
-export const revoke = routeCommand(revokeKey, {
+export const revoke = routeCommand('revokeKey', {
   examples: [['node keys revoke key_Zm9vYmFyYmF6cXV4', 'nothing opens with it any more']],
   run: async ({ api, folder }, _ask, { key }) => {
     const key_id = String(key);

@@ -1,6 +1,7 @@
 // A command of `weir node` made of a route: its path, query and body are arguments and options by their schemas, its answer is text.
 import type { AnyAsk, ApiClient } from '../api/client/api-client.js';
 import { DEFAULT_URL } from '../api/client/base-url.js';
+import * as named from '../api/client/endpoints.js';
 import type { NodeClient } from '../api/client/node-client.js';
 import { listContracts } from '../api/contracts.js';
 import type { Endpoint } from '../api/endpoint.js';
@@ -19,6 +20,10 @@ import { warn } from '../report/command/say.js';
 import { spanWords } from '../report/words.js';
 
 type Given = Readonly<Record<string, unknown>>;
+
+export type RouteName = keyof typeof named;
+
+const endpoints: Readonly<Record<RouteName, Endpoint>> = named;
 
 /** Arguments and options, by the field of a route. Other fields are given by --set. */
 const words: Readonly<Record<string, string>> = {
@@ -59,7 +64,7 @@ interface Answered extends Partial<Printed> {
 }
 
 /** What a command has besides its route. */
-interface Besides {
+export interface Besides {
   readonly examples: line.Command['examples'];
   /** Whether it sends no credential. */
   readonly isPublic?: true;
@@ -69,7 +74,7 @@ interface Besides {
   /** Columns of its tables, in this order. */
   readonly columns?: readonly string[];
   /** The route for one of them, called where its argument is given. */
-  readonly one?: { readonly endpoint: Endpoint; readonly columns?: readonly string[] };
+  readonly one?: { readonly route: RouteName; readonly columns?: readonly string[] };
   /** In place of the call. */
   readonly run?: (node: NodeClient, ask: Ask, given: Given) => Promise<Answered>;
 }
@@ -110,8 +115,10 @@ export function nodeCommand<Known extends line.Options>(parts: {
   };
 }
 
-export function routeCommand(endpoint: Endpoint, besides: Besides): line.Command {
-  const { examples, isPublic, preset = {}, columns, one } = besides;
+export function routeCommand(route: RouteName, besides: Besides): line.Command {
+  const { examples, isPublic, preset = {}, columns } = besides;
+  const endpoint = endpoints[route];
+  const one = besides.one && { ...besides.one, endpoint: endpoints[besides.one.route] };
   const options = routeOptions(one === undefined ? [endpoint] : [one.endpoint, endpoint], preset);
   const run = async (node: NodeClient, given: Given) => {
     const isGiven = ({ part, word }: Field) => part !== 'params' || given[word!] !== undefined;

@@ -7,8 +7,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../core/schema/failure.js';
 import { type Auth, type Caller, type Permission, refuseBeyondScope } from './permission.js';
 import { RecentlyUsed } from './recently-used.js';
-import { hashOfSecret } from './secret.js';
-import type { Credentials, Scope } from './store/credential-store.js';
+import { hashOfSecret, isSession } from './secret.js';
+import type { Credentials, Key, Scope } from './store/credential-store.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -67,11 +67,9 @@ export class Access {
     return caller;
   }
 
-  holdsAt({ key, sessionHash, expiresAtMs }: Caller, nowMs: number): boolean {
-    if (nowMs >= expiresAtMs) return false;
-    if (sessionHash !== undefined) return nowMs < (this.#session(sessionHash)?.expiresAtMs ?? 0);
-    const stored = this.#credentials.keyByHash(key.hash);
-    return stored !== undefined && !stored.isRevoked && nowMs < stored.expiresAtMs;
+  holdsAt({ key, session, expiresAtMs }: Caller, nowMs: number): boolean {
+    const isStill = ({ hash }: Key) => holds(this.#credentials.keyByHash(hash), nowMs);
+    return nowMs < expiresAtMs && isStill(key) && (session === undefined || isStill(session));
   }
 
   dropKey(keyId: string): void {
@@ -89,7 +87,7 @@ export class Access {
     const known = this.#callers.get(token);
     if (known !== undefined && nowMs < known.expiresAtMs) return known;
     const key = token === '' ? undefined : this.#credentials.keyByHash(hashOfSecret(token));
-    if (key === undefined || key.isRevoked || nowMs >= key.expiresAtMs) return undefined;
+    if (!holds(key, nowMs) || isSession(key.id)) return undefined;
     const caller = { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
     // A copy: a part of a header would keep all of it, however long.
     this.#callers.set(Buffer.from(token).toString(), caller);
@@ -99,19 +97,16 @@ export class Access {
   #bySession(request: FastifyRequest, changes: boolean): Caller | undefined {
     const token = sessionTokenOf(request);
     if (token === undefined) return undefined;
-    const sessionHash = hashOfSecret(token);
-    const caller = this.#session(sessionHash);
-    if (caller === undefined || request.nowMs >= caller.expiresAtMs) throw invalid('session');
+    const session = this.#credentials.keyByHash(hashOfSecret(token));
+    const key = session && isSession(session.id) ? this.#credentials.keyById(session.owner) : undefined;
+    if (!holds(session, request.nowMs) || !holds(key, request.nowMs)) throw invalid('session');
     if (changes) refuseOtherSites(request);
-    return caller;
+    return { owner: key.owner, key, session, expiresAtMs: Math.min(session.expiresAtMs, key.expiresAtMs) };
   }
+}
 
-  #session(sessionHash: string): Caller | undefined {
-    const found = this.#credentials.sessionByHash(sessionHash);
-    if (found === undefined || found.key.isRevoked) return undefined;
-    const { session, key } = found;
-    return { owner: key.owner, key, sessionHash, expiresAtMs: Math.min(session.expiresAtMs, key.expiresAtMs) };
-  }
+function holds(key: Key | undefined, nowMs: number): key is Key {
+  return key !== undefined && !key.isRevoked && nowMs < key.expiresAtMs;
 }
 
 function bearerKeyIn(header: string): string {

@@ -23,7 +23,7 @@ type RouteScope = Scope | 'any';
 export interface Caller {
   readonly owner: string;
   readonly key: Key;
-  readonly sessionHash?: string;
+  readonly session?: Key;
   /** Unix ms. */
   readonly expiresAtMs: number;
 }

@@ -14,8 +14,13 @@ export function newKey(): Secret {
   return secretOf(`weir_${randomText(32)}`);
 }
 
-export function newSession(): Secret {
-  return secretOf(randomText(32));
+export function newSession(): Secret & { readonly id: string } {
+  return { id: newName(SESSION), ...secretOf(randomText(32)) };
+}
+
+/** A session is kept as a key. Sent as one, it opens nothing. */
+export function isSession(keyId: string): boolean {
+  return keyId.startsWith(`${SESSION}_`);
 }
 
 export function newName(prefix: string): string {
@@ -31,6 +36,7 @@ export function isMinted(owner: string): boolean {
 }
 
 const OWNER = 'owner';
+const SESSION = 'session';
 
 export function hashOfSecret(text: string): string {
   return sha256Hex(text);

@@ -207,17 +207,18 @@ it.each([
   expect([gate.status, look.status, minted.status]).toEqual([status, 200, status === 200 ? 201 : status]);
 });
 
-it('the hash of a session token is no credential', async () => {
+it('the hash of a session token is no credential, the token itself is no key, and a key is no token', async () => {
   const session = await node.sessionOf(owner.key);
   const hash = createHash('sha256').update(session).digest('hex');
   await node.ask('GET', '/api/chain/state-machines', { session });
+  expect((await node.ask('GET', '/api/chain/state-machines', { session: owner.key })).status).toBe(401);
   const statuses = await Promise.all(
-    [hash, `Bearer ${hash}`].map(async (authorization) => {
+    [hash, `Bearer ${hash}`, `Bearer ${session}`].map(async (authorization) => {
       const body = { slug: 'stolen' };
       return (await node.ask('POST', '/api/chain/state-machines', { headers: { authorization }, body })).status;
     }),
   );
-  expect(statuses).toEqual([401, 401]);
+  expect(statuses).toEqual([401, 401, 401]);
 });
 
 it('a session cookie is for this site and for HTTP alone, and goes with its session', async () => {

@@ -1,7 +1,6 @@
 // Owns the promise of a keeper of credentials as one suite: test/node/store/credentials.test.ts runs it over every implementation.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Bug } from '../../src/core/schema/failure.js';
-import type { Credentials, Key, Session } from '../../src/node/store/credential-store.js';
+import type { Credentials, Key } from '../../src/node/store/credential-store.js';
 
 /** @param open gives an empty keeper */
 export function describeCredentials(name: string, open: () => Credentials): void {
@@ -12,10 +11,10 @@ export function describeCredentials(name: string, open: () => Credentials): void
     });
 
     it('a new keeper of credentials knows nothing', () => {
-      expect([credentials.keyByHash('a'), credentials.sessionByHash('a'), credentials.purgeExpired(1e13)]).toEqual([
+      expect([credentials.keyByHash('a'), credentials.keyById('a'), credentials.purgeExpired(1e13)]).toEqual([
         undefined,
         undefined,
-        0,
+        [],
       ]);
     });
 
@@ -34,14 +33,9 @@ export function describeCredentials(name: string, open: () => Credentials): void
 
     it('a key replaces that of the same id, its hash too', () => {
       credentials.putKey(key('a'));
-      credentials.putSession(session('s', 'a'));
       const replaced = key('a', { hash: 'another', isRevoked: true });
       credentials.putKey(replaced);
-      expect([
-        credentials.keyByHash('hash-a'),
-        credentials.keyByHash('another'),
-        credentials.sessionByHash('s'),
-      ]).toEqual([undefined, replaced, { session: session('s', 'a'), key: replaced }]);
+      expect([credentials.keyByHash('hash-a'), credentials.keyByHash('another')]).toEqual([undefined, replaced]);
     });
 
     it('a key is found by its id, with its scopes and its machine', () => {
@@ -88,55 +82,24 @@ export function describeCredentials(name: string, open: () => Credentials): void
       expect(['owner-1', 'other', 'nobody'].map((owner) => credentials.countKeys(owner))).toEqual([4, 1, 0]);
     });
 
-    it('a session is found by its hash, with its key', () => {
+    it('a session is the key of a key, and none of an owner', () => {
       credentials.putKey(key('a'));
-      credentials.putKey(key('b'));
-      credentials.putSession(session('s', 'a'));
-      credentials.putSession(session('t', 'b', 7));
-      expect(['s', 't', 'u', 'hash-a'].map((hash) => credentials.sessionByHash(hash))).toEqual([
-        { session: session('s', 'a'), key: key('a') },
-        { session: session('t', 'b', 7), key: key('b') },
-        undefined,
-        undefined,
-      ]);
-    });
-
-    it('a session without a key is refused', () => {
-      expect(() => credentials.putSession(session('s', 'a'))).toThrow(Bug);
-      expect(credentials.sessionByHash('s')).toBeUndefined();
-    });
-
-    it('a session that is deleted, once or twice, is forgotten, and no other', () => {
-      credentials.putKey(key('a'));
-      for (const hash of ['s', 't']) credentials.putSession(session(hash, 'a'));
-      credentials.deleteSession('s');
-      credentials.deleteSession('s');
-      credentials.deleteSession('never');
-      expect([credentials.sessionByHash('s'), credentials.sessionByHash('t')?.session]).toEqual([
-        undefined,
-        session('t', 'a'),
-      ]);
+      credentials.putKey(key('s', { owner: 'a', scopes: [] }));
+      expect([credentials.keyByHash('hash-s')?.owner, credentials.countKeys('owner-1')]).toEqual(['a', 1]);
     });
 
     it.each([
-      [99, 0, ['a', 'b', 's', 't', 'u']],
-      [100, 1, ['a', 'b', 's', 'u']],
-      [199, 1, ['a', 'b', 's', 'u']],
-      [200, 3, ['b', 'u']],
-      [10_000, 5, []],
-    ])('at %i ms, %i keys and sessions have expired', (nowMs, purged, left) => {
-      // Key a ends at 200, and session s with it, which would have lasted until 300.
+      [99, [], ['a', 'b', 'c']],
+      [100, ['c'], ['a', 'b']],
+      [199, ['c'], ['a', 'b']],
+      [200, ['a', 'c'], ['b']],
+      [10_000, ['a', 'b', 'c'], []],
+    ])('at %i ms, the keys %j have expired', (nowMs, purged, left) => {
       credentials.putKey(key('a', { expiresAtMs: 200 }));
       credentials.putKey(key('b', { expiresAtMs: 10_000, isRevoked: true }));
-      credentials.putSession(session('s', 'a', 300));
-      credentials.putSession(session('t', 'b', 100));
-      credentials.putSession(session('u', 'b', 10_000));
-      expect(credentials.purgeExpired(nowMs)).toBe(purged);
-      const found = [
-        ...['a', 'b'].filter((id) => credentials.keyByHash(`hash-${id}`) !== undefined),
-        ...['s', 't', 'u'].filter((hash) => credentials.sessionByHash(hash) !== undefined),
-      ];
-      expect(found).toEqual(left);
+      credentials.putKey(key('c', { expiresAtMs: 100 }));
+      expect([...credentials.purgeExpired(nowMs)].sort()).toEqual(purged);
+      expect(['a', 'b', 'c'].filter((id) => credentials.keyByHash(`hash-${id}`) !== undefined)).toEqual(left);
     });
   });
 }
@@ -153,8 +116,4 @@ function key(id: string, fields: Partial<Key> = {}): Key {
     isRevoked: false,
     ...fields,
   };
-}
-
-function session(hash: string, keyId: string, expiresAtMs = 1_795_500_000_000): Session {
-  return { hash, keyId, expiresAtMs };
 }

@@ -12,7 +12,7 @@ import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { ContractImage, MachineImage, RowQuery } from '../store/store.js';
-import { type CredentialChange, NetworkCredentials } from './credentials.js';
+import { type KeyWritten, NetworkCredentials } from './credentials.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 
@@ -29,7 +29,7 @@ const RELOAD_MS = 60_000;
 
 type Fields = ReadonlyMap<string, string>;
 
-type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
+type Change = { readonly kind: 'machine'; readonly slug: string } | KeyWritten;
 
 export class Directory {
   readonly connection: RedisConnection;
@@ -39,9 +39,6 @@ export class Directory {
   readonly deleted = new Set<Machine>();
   #host: Host | undefined;
   readonly #stamps = new Map<string, Fields>();
-  readonly #removed = new Map<string, number>();
-  /** How many contracts were ever made on a machine, as far as they are known here. */
-  readonly #learned = new Map<string, number>();
   readonly #refreshing = new Map<string, Promise<void>>();
   #last = '0-0';
   #following: Promise<void> | undefined;
@@ -151,8 +148,6 @@ export class Directory {
     this.#host.removeMachine(machine);
     this.deleted.delete(machine);
     this.#stamps.delete(slug);
-    this.#removed.delete(slug);
-    this.#learned.delete(slug);
     return true;
   }
 
@@ -172,7 +167,8 @@ export class Directory {
     const known = this.#stamps.get(slug);
     if (known === undefined) return all();
     const now = await this.#values(slug, [...STAMP, 'seq', 'hash']);
-    const [from, to] = [this.#learned.get(slug) ?? 0, contractsIn(now)];
+    const from = numberIn(known, 'contracts');
+    const to = numberIn(now, 'contracts');
     const isGrown = isSame(new Map(known).set('contracts', String(to)), now);
     if (!isGrown || to <= from || to > from + PAGE) return all();
     const further = Array.from({ length: to - from }, (_, n) => `c:${String(from + 1 + n).padStart(8, '0')}`);
@@ -194,20 +190,18 @@ export class Directory {
     const contracts = [...fields].filter(([name]) => name.startsWith('c:')).sort(([a], [b]) => (a < b ? -1 : 1));
     const images = end === undefined ? contracts.map(([, json]) => JSON.parse(json) as ContractImage) : [];
     const head = { seq: Number(fields.get('seq')), hash: fields.get('hash')! };
+    const removedBefore = numberIn(this.#stamps.get(slug), 'removed');
     this.#stamps.set(slug, new Map([...fields].filter(([name]) => STAMP.includes(name))));
     const known = host.machines.get(slug);
     const machine = host.learn(image, images, head, end);
-    this.#learned.set(slug, contractsIn(fields));
     // Contracts that Redis has lost are missing, too: only deleted ones are dropped.
-    const removed = Number(fields.get('removed') ?? 0);
-    if (removed > (this.#removed.get(slug) ?? 0)) {
+    if (numberIn(fields, 'removed') > removedBefore) {
       const ids = new Set(images.map(({ id }) => id));
       host.unlearn(
         machine,
         machine.contracts.filter(({ id }) => !ids.has(id)),
       );
     }
-    this.#removed.set(slug, removed);
     if (known === undefined) {
       if (end !== undefined) this.deleted.add(machine);
       this.onMachine(machine, Number(fields.get('bytes') ?? 0));
@@ -305,7 +299,8 @@ export class Directory {
         await this.#ifReadable(`entry ${id} of the log`, () => {
           const change = JSON.parse(fields[1]) as Change;
           if (change.kind === 'machine') slugs.add(change.slug);
-          else this.credentials.take(change);
+          else if (change.kind === 'key') this.credentials.take(change.key);
+          else throw new Error('it is no change that this version knows');
         });
       }
       for (const slug of slugs) await this.#ifReadable(nameOf(slug), () => this.learn(slug));
@@ -319,8 +314,8 @@ function nameOf(slug: string): string {
   return `the machine ${JSON.stringify(slug)}`;
 }
 
-function contractsIn(fields: Fields): number {
-  return Number(fields.get('contracts') ?? 0);
+function numberIn(fields: Fields | undefined, name: 'contracts' | 'removed'): number {
+  return Number(fields?.get(name) ?? 0);
 }
 
 function isSame(before: Fields | undefined, now: Fields): boolean {

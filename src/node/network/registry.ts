@@ -21,7 +21,7 @@ import {
   type NodeShown,
   type Registry,
 } from '../registry/registry.js';
-import type { Key, Session } from '../store/credential-store.js';
+import type { Key } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import type { ContractImage, MachineImage } from '../store/store.js';
 import { type Amounts, takenByContract } from '../usage.js';
@@ -204,14 +204,6 @@ export class NetworkRegistry implements Registry {
       });
     }
     await network.entries.note(slug, action);
-  }
-
-  openSession(session: Session): Promise<void> {
-    return this.#context.network.directory.credentials.writeSession(session);
-  }
-
-  endSession(hash: string): Promise<void> {
-    return this.#context.network.directory.credentials.endSession(hash);
   }
 
   /** While Redis is away, each node drops them by itself; another node removes them from Redis later. */

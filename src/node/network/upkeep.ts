@@ -1,17 +1,13 @@
-// What one node does for all: it removes records after their retention, and machines of owners without valid keys. A lease selects the node.
+// What every node does for all: it removes records after their retention, and machines of owners without valid keys. Of two that do it at once,
+// the functions of Redis refuse one.
 //
-//   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
+//   cycle ─► some records removed ─► some owners looked at ─► their machines deleted
 import type { Machine } from '../host/machine.js';
 import type { Registry, RegistryContext } from '../registry/registry.js';
 import type { Network } from './network.js';
-import { DIRECTORY, prefixOf } from './redis/buckets.js';
-
-/** Duration of a lease that is not renewed, in ms. */
-const LEASE_MS = 10_000;
+import { prefixOf } from './redis/buckets.js';
 
 const AT_ONCE = 20;
-
-const PLACE = `${DIRECTORY}upkeep`;
 
 export interface NetworkRegistryContext extends RegistryContext {
   readonly network: Network;
@@ -31,22 +27,11 @@ export class Upkeep {
     if (this.#isBusy || this.#context.network.failure !== undefined) return;
     this.#isBusy = true;
     try {
-      if (!(await this.#holdsLease())) return;
       await this.#removeRecords();
       await this.#deleteOrphans();
     } finally {
       this.#isBusy = false;
     }
-  }
-
-  async #holdsLease(): Promise<boolean> {
-    const { network, signer } = this.#context;
-    const { connection } = network;
-    const { fingerprint } = signer;
-    const set = ['SET', PLACE, fingerprint, 'NX', 'GET', 'PX', String(LEASE_MS)];
-    const holder = await connection.command<string | null>(...set);
-    if (holder === fingerprint) await connection.command('PEXPIRE', PLACE, String(LEASE_MS));
-    return holder === null || holder === fingerprint;
   }
 
   async #removeRecords(): Promise<void> {

@@ -8,7 +8,6 @@ import type { ContractOptions, NewMachine } from '../host/host.js';
 import { type Machine, slugTaken } from '../host/machine.js';
 import { contractOf, deleted } from '../ownership.js';
 import { type LocalRegistryContext, Retention } from '../retention.js';
-import type { Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import { takenByContract } from '../usage.js';
 import { type KeyChange, keyLimitReached, keyMachineOf, keySlugOf, type NodeShown, type Registry } from './registry.js';
@@ -93,17 +92,6 @@ export class LocalRegistry implements Registry {
       const machine = host.machines.get(keySlugOf(owner)) ?? host.createMachine(keyMachineOf(owner));
       host.note(machine, action);
     }
-    await durability.commit();
-  }
-
-  async openSession(session: Session): Promise<void> {
-    this.#context.credentials.putSession(session);
-    await this.#context.durability.commit();
-  }
-
-  async endSession(hash: string): Promise<void> {
-    const { credentials, durability } = this.#context;
-    credentials.deleteSession(hash);
     await durability.commit();
   }
 

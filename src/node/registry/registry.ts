@@ -20,14 +20,14 @@ import type { AdminNote } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
 import type { Limits } from '../limits.js';
 import type { Ownership } from '../ownership.js';
-import type { Credentials, Key, Session } from '../store/credential-store.js';
+import type { Credentials, Key } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import { definitionText, type RecordReader } from '../store/store.js';
 import type { Freed, Usage } from '../usage.js';
 
 export interface KeyChange {
   readonly made?: Key;
-  /** Keys that end sooner. */
+  /** Keys that end sooner, and sessions that begin or end. */
   readonly changed?: readonly Key[];
   readonly note?: AdminNote & { readonly owner: string };
 }
@@ -67,8 +67,6 @@ export interface Registry {
   deleteMachine(machine: Machine, by?: string): Promise<(Freed & { readonly machines: number }) | undefined>;
   /** Writes keys and the row about them together. @throws Failure `limit_reached` if the owner has too many keys */
   changeKeys(change: KeyChange): Promise<void>;
-  openSession(session: Session): Promise<void>;
-  endSession(hash: string): Promise<void>;
   purgeExpired(): void;
   /** All nodes, running ones first; none for a single node. @throws Failure `store_away` */
   nodes(): readonly NodeShown[] | Promise<readonly NodeShown[]>;

@@ -175,8 +175,10 @@ const openSession = route(api.openSession, withKey, {
     bounds.sessions.take(request);
     const nowMs = Math.floor(clock.now());
     const expiresAtMs = Math.min(nowMs + limits.sessionLifetimeMs, caller.key.expiresAtMs);
-    const { text, hash } = newSession();
-    await registry.openSession({ hash, keyId: caller.key.id, expiresAtMs });
+    const { text, ...named } = newSession();
+    const times = { createdAtMs: nowMs, expiresAtMs };
+    const session = { ...named, owner: caller.key.id, scopes: [], machine: undefined, ...times, isRevoked: false };
+    await registry.changeKeys({ changed: [session] });
     setSessionCookie(request, reply.code(201), text, Math.floor((expiresAtMs - nowMs) / 1000));
     return { ok: true, owner: caller.owner, expires_at: new Date(expiresAtMs).toISOString() };
   },
@@ -185,9 +187,9 @@ const openSession = route(api.openSession, withKey, {
 const endSession = route(api.endSession, withSession, {
   summary: 'Ends the session whose cookie is sent.',
   async handle({ registry }, request, reply) {
-    const hash = request.caller?.sessionHash;
-    assert(hash !== undefined, 'a session is ended by its cookie');
-    await registry.endSession(hash);
+    const { session } = request.caller;
+    assert(session !== undefined, 'a session is ended by its cookie');
+    await registry.changeKeys({ changed: [{ ...session, isRevoked: true }] });
     return setSessionCookie(request, reply.code(204), '', 0).send();
   },
 });

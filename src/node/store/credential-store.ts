@@ -1,4 +1,5 @@
-// The interface of a credential store: keys and their sessions, found by hash. The node makes and checks credentials.
+// The interface of a credential store: keys, found by hash. The node makes and checks credentials. A session is a key, too: the owner of it is
+// the key that it was opened with, and it holds as long as both do.
 //
 // Only hashes are stored, so a stolen database opens nothing. Keys and session tokens are random with at least 128 bits, so the hash is
 // plain SHA-256: slow salted hashes (scrypt, argon2) are for passwords, which can be guessed, and would make the node easy to overload.
@@ -24,12 +25,6 @@ export interface Key {
   readonly network?: string | undefined;
 }
 
-export interface Session {
-  readonly hash: string;
-  readonly keyId: string;
-  readonly expiresAtMs: number;
-}
-
 /** test/suite/credentials.ts tests every implementation. Reads see writes at once. The caller checks expiry. */
 export interface Credentials {
   /** Replaces a key with the same id, so it also revokes. */
@@ -40,10 +35,6 @@ export interface Credentials {
   keysOf(owner: string, after: string, limit: number): readonly Key[];
   countKeys(owner: string): number;
   hasValidKey(owner: string, nowMs: number): boolean;
-  /** @throws Bug if there is no such key */
-  putSession(session: Session): void;
-  sessionByHash(hash: string): { readonly session: Session; readonly key: Key } | undefined;
-  deleteSession(hash: string): void;
-  /** Deletes expired sessions and keys, and the sessions of such keys. @returns the number of both */
-  purgeExpired(nowMs: number): number;
+  /** Deletes expired keys. @returns their ids */
+  purgeExpired(nowMs: number): readonly string[];
 }

@@ -1,13 +1,11 @@
 // Credentials in memory, lost when the process ends.
 import { getOrInsert } from '../../core/math/get-or-insert.js';
-import { assert } from '../../core/schema/failure.js';
-import type { Credentials, Key, Session } from './credential-store.js';
+import type { Credentials, Key } from './credential-store.js';
 
 export class MemoryCredentials implements Credentials {
   readonly #keys = new Map<string, Key>();
   readonly #keysByHash = new Map<string, Key>();
   readonly #keysByOwner = new Map<string, Set<string>>();
-  readonly #sessions = new Map<string, Session>();
 
   putKey(key: Key): void {
     const replaced = this.#keys.get(key.id);
@@ -42,44 +40,15 @@ export class MemoryCredentials implements Credentials {
     return false;
   }
 
-  putSession(session: Session): void {
-    assert(this.#keys.has(session.keyId), `there is no key ${session.keyId} for a session`);
-    this.#sessions.set(session.hash, session);
-  }
-
-  sessionByHash(hash: string): { readonly session: Session; readonly key: Key } | undefined {
-    const session = this.#sessions.get(hash);
-    const key = session && this.#keys.get(session.keyId);
-    return session && key && { session, key };
-  }
-
-  sessionHashes(): string[] {
-    return [...this.#sessions.keys()];
-  }
-
-  deleteSession(hash: string): void {
-    this.#sessions.delete(hash);
-  }
-
-  purgeExpired(nowMs: number): number {
-    const { keys, sessions } = this.expired(nowMs);
-    for (const id of keys) {
-      const { hash, owner } = this.#keys.get(id)!;
+  purgeExpired(nowMs: number): readonly string[] {
+    const expired = [...this.#keys.values()].filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
+    for (const { id, hash, owner } of expired) {
       this.#keys.delete(id);
       this.#keysByHash.delete(hash);
       const ids = this.#keysByOwner.get(owner);
       ids?.delete(id);
       if (ids?.size === 0) this.#keysByOwner.delete(owner);
     }
-    for (const hash of sessions) this.#sessions.delete(hash);
-    return keys.length + sessions.length;
-  }
-
-  expired(nowMs: number): { readonly keys: readonly string[]; readonly sessions: readonly string[] } {
-    const isOver = ({ expiresAtMs }: Key | Session) => expiresAtMs <= nowMs;
-    const keys = [...this.#keys.values()].filter(isOver).map(({ id }) => id);
-    const gone = new Set(keys);
-    const sessions = [...this.#sessions.values()].filter((one) => isOver(one) || gone.has(one.keyId));
-    return { keys, sessions: sessions.map(({ hash }) => hash) };
+    return expired.map(({ id }) => id);
   }
 }

@@ -1,5 +1,5 @@
-// Keys and sessions in the database of the node's store: durable with the next commit of the store.
-import type { Credentials, Key, Session } from './credential-store.js';
+// Keys in the database of the node's store: durable with the next commit of the store.
+import type { Credentials, Key } from './credential-store.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 export class SqliteCredentials implements Credentials {
@@ -41,32 +41,9 @@ export class SqliteCredentials implements Credentials {
     return this.#connection.get(sql, owner, nowMs) !== undefined;
   }
 
-  putSession({ hash, keyId, expiresAtMs }: Session): void {
-    this.#connection.run(
-      `INSERT INTO sessions (hash, key_id, expires_at_ms) VALUES (?, ?, ?)
-       ON CONFLICT (hash) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms`,
-      ...[hash, keyId, expiresAtMs],
-    );
-  }
-
-  sessionByHash(hash: string): { readonly session: Session; readonly key: Key } | undefined {
-    const session = this.#connection.get<Session>(
-      'SELECT hash, key_id AS keyId, expires_at_ms AS expiresAtMs FROM sessions WHERE hash = ?',
-      hash,
-    );
-    return session && { session, key: this.keyById(session.keyId)! };
-  }
-
-  deleteSession(hash: string): void {
-    this.#connection.run('DELETE FROM sessions WHERE hash = ?', hash);
-  }
-
-  purgeExpired(nowMs: number): number {
-    const sessions = this.#connection.run(
-      `DELETE FROM sessions WHERE expires_at_ms <= ? OR key_id IN (SELECT id FROM keys WHERE expires_at_ms <= ?)`,
-      ...[nowMs, nowMs],
-    );
-    return sessions + this.#connection.run('DELETE FROM keys WHERE expires_at_ms <= ?', nowMs);
+  purgeExpired(nowMs: number): readonly string[] {
+    const sql = 'DELETE FROM keys WHERE expires_at_ms <= ? RETURNING id';
+    return this.#connection.all<{ id: string }>(sql, nowMs).map(({ id }) => id);
   }
 
   #keys(where: string, ...values: (string | number)[]): Key[] {

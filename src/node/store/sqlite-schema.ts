@@ -93,14 +93,6 @@ const TABLES = `
   CREATE INDEX keys_by_expiry ON keys (expires_at_ms);
   CREATE INDEX keys_by_owner ON keys (owner, id);
 
-  CREATE TABLE sessions (
-    hash          TEXT    NOT NULL PRIMARY KEY,
-    key_id        TEXT    NOT NULL REFERENCES keys (id),
-    expires_at_ms INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX sessions_by_key ON sessions (key_id);
-  CREATE INDEX sessions_by_expiry ON sessions (expires_at_ms);
-
   -- Answers to requests with an idempotency key, as JSON. Key and request are hashed.
   CREATE TABLE answers (
     machine     TEXT    NOT NULL,
