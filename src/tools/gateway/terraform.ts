@@ -62,7 +62,8 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
       if (reader === undefined) {
         const named = [...walk(resource.body)].find(
           ([entry, names]) =>
-            LIMITS.test(names.at(-1) ?? '') || /^rate[-_]?limit(?:ing(?:-advanced)?)?$/.test(String(entry.value)),
+            LIMITS.test(names.at(-1) ?? '') ||
+            /^(?:rate[-_]?limit(?:ing(?:-advanced)?)?|traefik\.http\.middlewares\.\S+)$/.test(String(entry.value)),
         );
         if (LIMITS.test(resource.type) || named !== undefined)
           found.refuse(named?.[0] ?? resource.body, `limits of ${resource.type} are not read`);
@@ -132,7 +133,9 @@ function readWebAcl({ type, name, body }: Resource, found: FoundLimits, { sets, 
   const isAllowing = (rule: TreeEntry) => isThere(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
   const exemptBefore = (rule: TreeEntry, all: readonly TreeEntry[]) =>
     endedBefore(rule, all, isAllowing, (one) => conditionOfStatement(at(one, 'statement'), sets));
-  const rules = listAt(body, 'rule');
+  const rules = listAt(body, 'rule').toSorted(
+    (a, b) => (numberAt(a, 'priority') ?? 0) - (numberAt(b, 'priority') ?? 0),
+  );
   const isGroup = type === 'aws_wafv2_rule_group';
   const acls = isGroup ? resources.filter((one) => one.type === 'aws_wafv2_web_acl') : [];
   const users = acls.flatMap(({ body: acl }) =>
