@@ -19,7 +19,7 @@ import {
 } from './document.js';
 import type { FoundLimits } from './found.js';
 import { readPlugin } from './kong.js';
-import { keyNamed, keyOfTexts } from './limit-key.js';
+import { keyNamed, keyOfAll, keyOfTexts } from './limit-key.js';
 import { ALWAYS, allHold, missing, not, type RequestCondition, type RequestField } from './request-condition.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
 import { armorCondition, azureCondition, cloudflareCondition, cloudflareText } from './terraform-expressions.js';
@@ -261,6 +261,13 @@ function readRuleset({ name, body }: Resource, found: FoundLimits, { resources }
   }
 }
 
+const ARMOR_KEYS: Readonly<Record<string, readonly RequestField[]>> = {
+  ALL: [],
+  IP: ['client'],
+  XFF_IP: ['client'],
+  HTTP_PATH: ['path'],
+};
+
 function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits): void {
   const rules = type.endsWith('_rule') ? [body] : listAt(body, 'rule');
   const actionOf = (rule: TreeEntry) => textAt(rule, 'action') ?? '';
@@ -285,7 +292,10 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
       where: `security policy ${textAt(body, 'name') ?? name}`,
       ...reachFrom(allHold(armorCondition(rule), exempt)),
-      key: keyNamed({ ALL: [], IP: ['client'], XFF_IP: ['client'], HTTP_PATH: ['path'] }, by),
+      key: keyOfAll(
+        by,
+        by.split(', ').map((one) => ARMOR_KEYS[one]),
+      ),
       limit: { like: 'google-cloud-armor', ...given, ...ban },
       status: Number(/\d+/.exec(exceeded)?.[0] ?? (exceeded === 'redirect' ? 302 : 429)),
       isDryRun: textAt(rule, 'preview') === 'true',
