@@ -127,14 +127,14 @@ const HASHED: Readonly<Record<string, RequestText>> = {
   'url32+src': joinedText([fieldText('client'), fieldText('url')]),
 };
 
-/** A converter changes the key, unless it only changes its case. */
+/** Of converters those of case are known. */
 export function trackedKey(text: string): LimitKey {
-  const fetch = text
-    .toLowerCase()
-    .replace(/,-1\)/, ')')
-    .replace(/(?:,(?:lower|upper)(?:\(\))?)+$/, '');
+  const written = text.toLowerCase().replace(/,-1\)/, ')');
+  const fetch = written.replace(/(?:,(?:lower|upper)(?:\(\))?)+$/, '');
   if (/^(?:int|str|always_true|dst_port|fe_id|be_id)\b[^,]*$/.test(fetch)) return { text, parts: [] };
   if (/^(?:req\.)?hdr(?:_ip)?\(x-forwarded-for\)$/.test(fetch)) return { text, parts: ['client'] };
   const [, name, given = ''] = /^([\w.+]+)(?:\(([^)]*)\))?$/.exec(fetch) ?? [];
-  return name === undefined ? unknownKey(text) : keyOfText(text, HASHED[name] ?? sampleText(name, given));
+  if (name === undefined) return unknownKey(text);
+  const value = HASHED[name] ?? sampleText(name, given);
+  return keyOfText(text, fetch === written ? value : { kind: 'lower', of: value });
 }

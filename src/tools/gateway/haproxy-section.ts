@@ -110,6 +110,10 @@ export class SectionConditions {
     return this.#changes.filter((one) => isBefore(one) && one.fields.some((field) => fields.has(field)));
   }
 
+  readsCount(line: ConfigLine): boolean {
+    return conditionOf(line).terms.some((term) => this.textsOf(term).some((text) => READS.test(text)));
+  }
+
   reached(line: ConfigLine): ask.RequestCondition {
     const [, kind = ''] = /^(http-request|tcp-request\s+\w+)\s/.exec(line.text) ?? [];
     if (kind === '') return ask.ALWAYS;
@@ -119,8 +123,7 @@ export class SectionConditions {
         const rest = one.text.slice(kind.length + 1);
         const isAllowing = /^(?:allow|accept)\b/.test(rest);
         if (!isAllowing && !/^(?:deny|tarpit|reject|silent-drop|return|redirect)\b/.test(rest)) return [];
-        const { terms } = conditionOf(one);
-        if (terms.some((term) => this.textsOf(term).some((text) => READS.test(text)))) return [];
+        if (this.readsCount(one)) return [];
         const ends = this.#asked(one);
         // What is refused anyway is no matter of a limit.
         return !isAllowing && ask.needsOf([ends]).missing.size > 0 ? [] : [ask.not(ends)];

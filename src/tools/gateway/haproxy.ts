@@ -119,9 +119,8 @@ class SectionReader {
 
   /** What is marked, raised or sent elsewhere by a count may be refused by it. */
   #acting(line: ConfigLine): void {
-    const { terms } = conditionOf(line);
-    if (!terms.some((term) => this.#conditions.textsOf(term).some((text) => READS.test(text)))) return;
-    this.#markUsed(terms);
+    if (!this.#conditions.readsCount(line)) return;
+    this.#markUsed(conditionOf(line).terms);
     this.found.refuse(line, `it depends on a count, and what follows from it is not read: ${line.text}`);
   }
 
@@ -213,7 +212,7 @@ class SectionReader {
     const refuses = allHold(asked, this.#conditions.reached(line));
     const counted = isUpdated ? refuses : this.#counted(tracks, refuses, isTracked);
     const isSame = inWords(counted) === inWords(refuses);
-    const when = allHold(counted, this.#sent());
+    const when = allHold(counted, this.#sent() ?? ALWAYS);
     const place = reachFrom(when);
     const shown = isSame || isAlways(refuses) ? place : reachFrom(refuses);
     this.found.limiter(line, {
@@ -290,11 +289,15 @@ class SectionReader {
   #reach(line: ConfigLine): Pick<FoundLimiter, 'reach'> {
     const { kind, name } = this.section;
     const fronts = this.sections.filter((one) => /^(?:frontend|listen)$/.test(one.kind));
-    const limiting = fronts.filter(({ lines }) => lines.some(({ text }) => REFUSES.test(text)));
+    const limiting = fronts.filter((front) => {
+      const conditions = new SectionConditions(front);
+      return front.lines.some((one) => REFUSES.test(one.text) && conditions.readsCount(one));
+    });
     const isOfAll = limiting.length < 2 || fronts.every(({ lines }) => lines.includes(line));
     if (kind !== 'backend') return { reach: isOfAll ? 'known' : 'unknown' };
-    const sending = this.#sending();
-    return { reach: sending.length < 2 && sending.every((one) => sends(one, name)) ? 'known' : 'unknown' };
+    return {
+      reach: this.#sending().every((one) => sends(one, name)) && this.#sent() !== undefined ? 'known' : 'unknown',
+    };
   }
 
   /** The frontends and others that choose a backend. */
@@ -302,12 +305,12 @@ class SectionReader {
     return this.sections.filter(({ lines }) => lines.some(({ text }) => /^(?:use|default)_backend\s/.test(text)));
   }
 
-  /** Of a backend: the requests that its only frontend sends to it. */
-  #sent(): RequestCondition {
+  /** Of a backend: the requests that frontends send to it; undefined if one sends others. */
+  #sent(): RequestCondition | undefined {
     const { kind, name } = this.section;
-    const [front, other] = kind === 'backend' ? this.#sending() : [];
-    if (front === undefined || other !== undefined) return ALWAYS;
-    return new SectionConditions(front).goingTo(name);
+    const fronts = kind === 'backend' ? this.#sending() : [];
+    const [first = ALWAYS, ...others] = fronts.map((front) => new SectionConditions(front).goingTo(name));
+    return others.every((one) => inWords(one) === inWords(first)) ? first : undefined;
   }
 
   #sectionsWith(line: ConfigLine): readonly ConfigSection[] {

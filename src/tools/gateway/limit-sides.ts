@@ -44,13 +44,16 @@ export interface LimitPlace {
   readonly counted: readonly SideLimit[];
   /** Limits that may refuse a request here, and that the log does not have what judges them. */
   readonly unjudged: readonly FoundLimiter[];
+  /** If they charge together. */
   readonly all: Rule<{ members: unknown[]; refusedMs: number }> | undefined;
 }
 
 export const NOWHERE: LimitPlace = { id: 0, limits: [], counted: [], unjudged: [], all: undefined };
 
-/** Products that charge only if all limits of a place admit; others charge each limit in turn. */
+/** Products that charge only if all limits of a place admit. */
 const CHARGES_TOGETHER = new Set(['nginx', 'kong']);
+/** Products in which a refused request does not come to the limits after; in others all are charged. */
+const ENDS_AT_REFUSAL = new Set(['traefik', 'aws-waf', 'cloudflare']);
 
 export interface LeftOut {
   readonly limiter: FoundLimiter;
@@ -140,7 +143,7 @@ export class LimitSide {
     const isTogether = limits.every(({ limiter }) => CHARGES_TOGETHER.has(limiter.limit!.like));
     const rules = limits.map(({ rule }) => rule);
     const counted = met.filter(({ isOnlyCounted }) => isOnlyCounted);
-    const combined = limits.length < 2 ? undefined : and(rules, !isTogether);
+    const combined = limits.length > 1 && isTogether ? and(rules, false) : undefined;
     const place = { id: this.#places.size + 1, limits, counted, unjudged: [...unjudged], all: combined };
     this.#places.set(name, place);
     return place;
@@ -192,21 +195,22 @@ const AT_ONCE: Decided = { by: undefined, delayMs: 0 };
  */
 export function decided({ limits, counted, all }: LimitPlace, who: Requester, ms: number, turn = 0): Decided {
   for (const one of counted) one.rule.admit(stateOf(one, who, ms, turn), ms, 1, 0);
-  const [first] = limits;
-  if (first === undefined) return AT_ONCE;
-  if (all === undefined) {
-    const delayMs = first.rule.admit(stateOf(first, who, ms, turn), ms, 1, 0);
-    return delayMs === 0
-      ? AT_ONCE
-      : delayMs === LIMITED
-        ? { by: first.limiter, delayMs: 0 }
-        : { by: undefined, delayMs };
+  if (all !== undefined) {
+    const members = limits.map((one) => stateOf(one, who, ms, turn));
+    const delayMs = all.admit({ members, refusedMs: 0 }, ms, 1, 0);
+    if (delayMs !== LIMITED) return delayMs === 0 ? AT_ONCE : { by: undefined, delayMs };
+    const refusing = limits.find((one, i) => one.rule.nextAdmission(members[i], ms, 1) > ms);
+    return { by: (refusing ?? limits[0]!).limiter, delayMs: 0 };
   }
-  const members = limits.map((one) => stateOf(one, who, ms, turn));
-  const delayMs = all.admit({ members, refusedMs: 0 }, ms, 1, 0);
-  if (delayMs !== LIMITED) return delayMs === 0 ? AT_ONCE : { by: undefined, delayMs };
-  const refusing = limits.find((one, i) => one.rule.nextAdmission(members[i], ms, 1) > ms);
-  return { by: (refusing ?? first).limiter, delayMs: 0 };
+  let longest = 0;
+  let by: FoundLimiter | undefined;
+  for (const one of limits) {
+    if (by !== undefined && ENDS_AT_REFUSAL.has(one.limiter.limit!.like)) break;
+    const delayMs = one.rule.admit(stateOf(one, who, ms, turn), ms, 1, 0);
+    if (delayMs === LIMITED) by ??= one.limiter;
+    else longest = Math.max(longest, delayMs);
+  }
+  return by === undefined && longest === 0 ? AT_ONCE : { by, delayMs: by === undefined ? longest : 0 };
 }
 
 /** When a request of the place would be admitted, after `ms`; Infinity: never. */

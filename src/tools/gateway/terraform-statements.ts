@@ -50,15 +50,19 @@ function matched(statement: TreeEntry, value: string | undefined, by: string): a
   const test = ask.testNamed(by, value ?? '');
   if (test === undefined) return ask.missing(`the position ${by}`);
   if (value === undefined) return ask.missing('a text that is known only once Terraform has evaluated it');
-  let text = textOf(at(statement, 'field_to_match'));
-  const transformations = [...listAt(statement, 'text_transformation')]
+  return ask.tested(transformed(textOf(at(statement, 'field_to_match')), statement), test);
+}
+
+function transformed(given: ask.RequestText, holder: TreeEntry | undefined): ask.RequestText {
+  const transformations = [...listAt(holder, 'text_transformation')]
     .map((one) => ({ priority: Number(textAt(one, 'priority') ?? 0), type: textAt(one, 'type') ?? 'NONE' }))
     .sort((a, b) => a.priority - b.priority);
+  let text = given;
   for (const { type } of transformations)
     if (type === 'LOWERCASE') text = { kind: 'lower', of: text };
     else if (type === 'URL_DECODE') text = { kind: 'decoded', of: text };
     else if (type !== 'NONE') text = ask.missing(`what ${type} makes of a text`);
-  return ask.tested(text, test);
+  return text;
 }
 
 const FIELDS: Readonly<Record<string, ask.RequestField>> = {
@@ -82,4 +86,7 @@ function textOf(part: TreeEntry | undefined): ask.RequestText {
 
 /** Several values together. */
 export const keyOfCustom = (keys: readonly TreeEntry[]): LimitKey =>
-  keyOfTexts(keys.map((key) => [...key.fields.keys()].join()).join(', '), keys.map(textOf));
+  keyOfTexts(
+    keys.map((key) => [...key.fields.keys()].join()).join(', '),
+    keys.map((key) => transformed(textOf(key), at(key, namesIn(key)[0] ?? ''))),
+  );

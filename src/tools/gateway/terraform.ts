@@ -19,7 +19,7 @@ import {
 } from './document.js';
 import type { FoundLimits } from './found.js';
 import { readPlugin } from './kong.js';
-import { keyNamed, keyOfTexts } from './limit-key.js';
+import { keyNamed, keyOfAll, keyOfTexts } from './limit-key.js';
 import { ALWAYS, allHold, missing, not, type RequestCondition, type RequestField } from './request-condition.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
 import { armorCondition, azureCondition, cloudflareCondition, cloudflareText } from './terraform-expressions.js';
@@ -62,7 +62,8 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
       if (reader === undefined) {
         const named = [...walk(resource.body)].find(
           ([entry, names]) =>
-            LIMITS.test(names.at(-1) ?? '') || /^rate[-_]?limit(?:ing(?:-advanced)?)?$/.test(String(entry.value)),
+            LIMITS.test(names.at(-1) ?? '') ||
+            /^(?:rate[-_]?limit(?:ing(?:-advanced)?)?|traefik\.http\.middlewares\.\S+)$/.test(String(entry.value)),
         );
         if (LIMITS.test(resource.type) || named !== undefined)
           found.refuse(named?.[0] ?? resource.body, `limits of ${resource.type} are not read`);
@@ -132,7 +133,9 @@ function readWebAcl({ type, name, body }: Resource, found: FoundLimits, { sets, 
   const isAllowing = (rule: TreeEntry) => isThere(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
   const exemptBefore = (rule: TreeEntry, all: readonly TreeEntry[]) =>
     endedBefore(rule, all, isAllowing, (one) => conditionOfStatement(at(one, 'statement'), sets));
-  const rules = listAt(body, 'rule');
+  const rules = listAt(body, 'rule').toSorted(
+    (a, b) => (numberAt(a, 'priority') ?? 0) - (numberAt(b, 'priority') ?? 0),
+  );
   const isGroup = type === 'aws_wafv2_rule_group';
   const acls = isGroup ? resources.filter((one) => one.type === 'aws_wafv2_web_acl') : [];
   const users = acls.flatMap(({ body: acl }) =>
@@ -258,6 +261,13 @@ function readRuleset({ name, body }: Resource, found: FoundLimits, { resources }
   }
 }
 
+const ARMOR_KEYS: Readonly<Record<string, readonly RequestField[]>> = {
+  ALL: [],
+  IP: ['client'],
+  XFF_IP: ['client'],
+  HTTP_PATH: ['path'],
+};
+
 function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits): void {
   const rules = type.endsWith('_rule') ? [body] : listAt(body, 'rule');
   const actionOf = (rule: TreeEntry) => textAt(rule, 'action') ?? '';
@@ -282,7 +292,10 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
       where: `security policy ${textAt(body, 'name') ?? name}`,
       ...reachFrom(allHold(armorCondition(rule), exempt)),
-      key: keyNamed({ ALL: [], IP: ['client'], XFF_IP: ['client'], HTTP_PATH: ['path'] }, by),
+      key: keyOfAll(
+        by,
+        by.split(', ').map((one) => ARMOR_KEYS[one]),
+      ),
       limit: { like: 'google-cloud-armor', ...given, ...ban },
       status: Number(/\d+/.exec(exceeded)?.[0] ?? (exceeded === 'redirect' ? 302 : 429)),
       isDryRun: textAt(rule, 'preview') === 'true',

@@ -71,7 +71,7 @@ function argumentOf(text: string): ask.RequestCondition {
 }
 
 /** Of Traefik 2: `{sub:[a-z]+}.example`. */
-export const TEMPLATE = /(\{[A-Za-z_]\w*(?::(?:[^{}]|\{[^{}]*\})*)?\})/;
+export const TEMPLATE = /((?<!\$)\{[A-Za-z_]\w*(?::(?:[^{}]|\{[^{}]*\})*)?\})/;
 const isTemplate = (text: string) => TEMPLATE.test(text);
 
 function templateOf(text: string, any: string): string {

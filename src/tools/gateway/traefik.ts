@@ -28,6 +28,13 @@ interface Router {
   readonly middlewares: readonly string[];
 }
 
+/** Each router has its own instance of each middleware, also of those of its entry points, which come first. */
+interface Use {
+  readonly router: Router;
+  readonly where: string;
+  readonly middleware: Middleware;
+}
+
 export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): void {
   const middlewares: Middleware[] = [];
   const routers: Router[] = [];
@@ -62,18 +69,47 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
       for (const [name, given] of one?.fields ?? [])
         if (/^inFlightConn$/i.test(name)) found.refuse(given, `${name} limits connections of TCP, which is not read`);
   }
+  const isBefore = (point: Router, { entryPoints = [] }: Router) =>
+    point.isEntryPoint && (entryPoints.length === 0 || entryPoints.includes(point.entryPoints![0]!));
+  const own = routers.filter(({ isEntryPoint }) => !isEntryPoint);
+  const alone = routers.filter((one) => one.isEntryPoint && !own.some((router) => isBefore(one, router)));
+  const uses = [...own, ...alone].flatMap((router) => {
+    const points = router.isEntryPoint ? [] : routers.filter((one) => isBefore(one, router));
+    return [...points, router].flatMap((from) => {
+      const where = [...new Set([from, router])].map(placeOf).join(', ');
+      return inOrder(from.middlewares, middlewares).map((middleware): Use => ({ router, where, middleware }));
+    });
+  });
   const limits = middlewares.filter(({ kind }) => kind !== 'chain');
-  const read = new Map(limits.map((one) => [one, readMiddleware(one, middlewares, routers, found)]));
-  const of = (router: Router) => limits.flatMap((one) => read.get(one)!.get(router) ?? []);
-  const before = ({ entryPoints = [] }: Router) =>
-    routers.filter(
-      (one) => one.isEntryPoint && (entryPoints.length === 0 || entryPoints.includes(one.entryPoints![0]!)),
-    );
-  const table = routers
-    .filter(({ isEntryPoint }) => !isEntryPoint)
+  const read = new Map(
+    limits.flatMap((self) => {
+      const here = uses.filter(({ middleware }) => middleware === self);
+      return readMiddleware(self, here, found).map((limiter, i) => [here[i]!, limiter] as const);
+    }),
+  );
+  const table = own
     .sort((a, b) => b.priority - a.priority)
-    .map((router) => ({ ...router.reach, limiters: [...before(router), router].flatMap(of) }));
+    .map((router) => ({
+      ...router.reach,
+      limiters: uses.flatMap((use) => (use.router === router ? (read.get(use) ?? []) : [])),
+    }));
   if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
+}
+
+const placeOf = ({ name, isEntryPoint = false }: Router) => (isEntryPoint ? name : `router ${name}`);
+
+/** Those that are named, in the order in which requests pass them. */
+function inOrder(
+  names: readonly string[],
+  all: readonly Middleware[],
+  within: readonly Middleware[] = [],
+): Middleware[] {
+  const named = names.flatMap((name) => all.filter((one) => isName(name, one) && !within.includes(one)));
+  return named.flatMap((one) =>
+    one.kind === 'chain'
+      ? inOrder(namesIn(at(one.config, 'middlewares'), one.namespace), all, [...within, one])
+      : [one],
+  );
 }
 
 /** By default a rule has the priority of its length. */
@@ -187,33 +223,22 @@ function labelled(root: TreeEntry, found: FoundLimits): TreeEntry[] {
   return trees;
 }
 
-const HAVE_LABELS = /^(?:labels|command|args|additionalArguments)$/;
+/** Consul and Nomad have them as tags. */
+const HAVE_LABELS = /^(?:labels|tags|command|args|additionalArguments)$/i;
 
 const optionOf = (name: string) =>
   ['rateLimit', 'inFlightReq', 'entryPoints'].find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
 
-function readMiddleware(
-  self: Middleware,
-  all: readonly Middleware[],
-  routers: readonly Router[],
-  found: FoundLimits,
-): ReadonlyMap<Router, FoundLimiter> {
+function readMiddleware(self: Middleware, uses: readonly Use[], found: FoundLimits): readonly FoundLimiter[] {
   const { name, kind, config } = self;
   const limit = limitOf(self, found);
-  if (limit === undefined) return new Map();
+  if (limit === undefined) return [];
   const key = keyOf(config, kind);
   if (at(config, 'sourceCriterion', 'ipStrategy', 'ipv6Subnet') !== undefined)
     found.refuse(config, 'ipv6Subnet is not read: the address of the client is the key here');
   if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
     found.refuse(config, 'excludedIPs is not read: the address of the client is the key here');
-  const holders = new Set([self]);
-  const isAmong = (names: readonly string[], held: Middleware) => names.some((one) => isName(one, held));
-  for (const held of holders)
-    for (const one of all)
-      if (one.kind === 'chain' && isAmong(namesIn(at(one.config, 'middlewares'), one.namespace), held))
-        holders.add(one);
-  const users = routers.filter((router) => [...holders].some((held) => isAmong(router.middlewares, held)));
-  if (users.length === 0)
+  if (uses.length === 0)
     found.unused(config, {
       name,
       what: `${name} limits nothing: no router in these files names it`,
@@ -222,20 +247,17 @@ function readMiddleware(
     });
   // In memory each router has its own buckets; Redis shares them.
   const isShared = at(config, 'redis') !== undefined;
-  return new Map(
-    users.map((router) => [
-      router,
-      found.limiter(config, {
-        name,
-        where: router.isEntryPoint ? router.name : `router ${router.name}`,
-        ...router.reach,
-        key,
-        counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
-        limit,
-        counter: `traefik ${name}${isShared ? '' : ` ${routers.indexOf(router)}`}`,
-        ...(isShared && { instances: 1 }),
-      }),
-    ]),
+  return uses.map(({ router, where }, i) =>
+    found.limiter(config, {
+      name,
+      where,
+      ...router.reach,
+      key,
+      counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
+      limit,
+      counter: `traefik ${name}${isShared ? '' : ` ${i}`}`,
+      ...(isShared && { instances: 1 }),
+    }),
   );
 }
 

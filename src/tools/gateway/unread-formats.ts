@@ -59,6 +59,11 @@ const formats: readonly UnreadFormat[] = [
     words: '100 in 1m',
   },
   {
+    name: 'Nomad',
+    signs: [/^\s*["']traefik\.http\.middlewares\.[^"']*\.(?:ratelimit|inflightreq)\./i],
+    words: 'traefik average=100 burst=50',
+  },
+  {
     name: 'TOML',
     signs: [/^\s*\[\[?(?:http|entryPoints|frontends)[.\]]/, /^\s*http\.(?:middlewares|routers)\./],
     file: /traefik[^/]*\.toml$/i,

@@ -173,6 +173,30 @@ it('several limits of a place are charged only if all admit', async () => {
   expect(found.refused_old).toBe(3 + 1);
 });
 
+// biome-ignore format: one case a line
+it.each([
+  ['Traefik, in the order in which the router names them', 'traefik.yml', `http:
+  middlewares: { wide: { rateLimit: { average: 1, period: 1h, burst: 3 } }, narrow: { rateLimit: { average: 1 } } }
+  routers: { r: { rule: "PathPrefix(\`/\`)", middlewares: [narrow, wide] } }`, { narrow: 2, wide: 1 }],
+  ['an entry point of Traefik, for each of its routers', 'traefik.yml', `entryPoints: { web: { http: { middlewares: [all] } } }
+http:
+  middlewares: { all: { rateLimit: { average: 1, period: 1h, burst: 2 } } }
+  routers: { a: { rule: "Path(\`/a\`)" }, b: { rule: "Path(\`/\`)" } }`, { all: 3 }],
+  ['AWS WAF, by priority', 'main.tf', `resource "aws_wafv2_web_acl" "w" {\n${[['wide', 3, 2], ['narrow', 1, 1]].map(([name, limit, priority]) => `  rule {\n    name = "${name}"\n    priority = ${priority}\n    statement { rate_based_statement { limit = ${limit} } }\n  }`).join('\n')}\n}`, { narrow: 5 }],
+  ['HAProxy, where all count, and the first rule refuses', 'haproxy.cfg', `backend paths
+  stick-table type string size 1k expire 1h store http_req_rate(1h)
+frontend web
+  stick-table type ip size 1k expire 1h store http_req_rate(1h)
+  http-request track-sc0 src
+  http-request track-sc1 path table paths
+  http-request deny if { sc_http_req_rate(0) gt 2 }
+  http-request deny if { sc_http_req_rate(1) gt 1 }`, { 'web http_req_rate': 4, 'paths http_req_rate': 4 }],
+])('a refusal is of the limit that refuses, and limits that the request does not come to are not charged: %s', async (_, name, text, expected) => {
+  const rows: Row[] = [...many(2, 'a', '/'), [1, 'a', '/a'], [2, 'b', '/'], [3, 'c', '/'], [4, 'd', '/'], [2000, 'a', '/'], [4000, 'a', '/'], [6000, 'a', '/']];
+  const found = await diffLimits([logOf(rows)], { old: nginx(''), new: limitersIn(text, name) }, { timeColumn: 'ms' }, {});
+  expect(Object.fromEntries([...found.by_limiter].map(([one, n]) => [one.name, n]))).toEqual(expected);
+});
+
 it('a key by path counts all clients together', async () => {
   const found = await differ('', 'limit_req zone=paths;', [
     ...many(1, 'x', '/a'),
@@ -180,6 +204,17 @@ it('a key by path counts all clients together', async () => {
     ...many(1, 'y', '/b'),
   ]);
   expect(found).toMatchObject({ newly_refused: 1, by_path: [{ name: '/a' }] });
+});
+
+// biome-ignore format: one case a line
+it.each([
+  ['a path in lower case of HAProxy', 'haproxy.cfg', 'frontend web\n  stick-table type string size 1k expire 1h store http_req_rate(1h)\n  http-request track-sc0 path,lower\n  http-request deny if { sc_http_req_rate(0) gt 1 }', 2],
+  ['a path in lower case of AWS WAF', 'main.tf', 'resource "aws_wafv2_web_acl" "w" {\n  rule {\n    statement {\n      rate_based_statement {\n        limit = 1\n        aggregate_key_type = "CUSTOM_KEYS"\n        custom_key {\n          uri_path {\n            text_transformation {\n              priority = 0\n              type = "LOWERCASE"\n            }\n          }\n        }\n      }\n    }\n  }\n}', 2],
+  ['address and path of Cloud Armor', 'main.tf', `resource "google_compute_security_policy" "p" {\n  rule {\n    action = "throttle"\n    rate_limit_options {\n${['IP', 'HTTP_PATH'].map((one) => `      enforce_on_key_configs {\n        enforce_on_key_type = "${one}"\n      }\n`).join('')}      rate_limit_threshold {\n        count = 1\n        interval_sec = 60\n      }\n    }\n  }\n}`, 1],
+])('a key of a changed text, or of several parts, counts as it says: %s', async (_, name, text, expected) => {
+  const log = logOf([[1, 'a', '/A'], [2, 'a', '/a'], [3, 'a', '/a']]);
+  const found = await diffLimits([log], { old: nginx(''), new: limitersIn(text, name) }, { timeColumn: 'ms' }, {});
+  expect(found).toMatchObject({ refused_new: expected });
 });
 
 it('a key that a log does not have is left out, unless a column is named', async () => {

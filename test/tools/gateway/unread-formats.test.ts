@@ -52,6 +52,9 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
     ['an extension of an operation', 'openapi.yaml', 'openapi: 3.1.0\npaths:\n  /items/{id}:\n    get: { x-ratelimit: 10/minute }\n', 4],
     ['JSON', 'openapi.json', '{ "openapi": "3.1.0",\n"x-rate-limit": { "limit": 5, "window": "1s" } }', 2],
   ]],
+  ['Nomad', [
+    ['tags of a service', 'app.nomad.hcl', 'job "a" {\n  tags = [\n    "traefik.enable=true",\n    "traefik.http.middlewares.m.rateLimit.average=100",\n  ]\n}', 4],
+  ]],
   ['TOML', [
     ['middlewares of Traefik', 'dynamic.toml', '# [http.middlewares]\n[http.routers."a"]\nmiddlewares = ["m"]\n', 2],
     ['of Traefik 1', 'old.toml', 'a = 1\n[frontends.a.ratelimit]\n', 2],
