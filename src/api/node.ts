@@ -44,10 +44,7 @@ export const listEndpoints = get('/api/endpoints', {
         method: Type.String(),
         path: Type.String(),
         auth: Type.String(),
-        scope: Type.String({
-          description:
-            'What a credential must allow: read, event, gate or admin; any; none if no credential is checked.',
-        }),
+        scope: Type.String({ description: 'What a credential must allow: read, event, gate or admin; any; none.' }),
         tier: Type.String(),
         domain: Type.String(),
         summary: Type.String(),
@@ -96,9 +93,7 @@ const refused = Type.Integer({ description: 'Refusals by this bound, on this nod
 const Room = (description: string) =>
   shape(description, {
     per,
-    most: Type.Integer({
-      description: 'The bound of one owner, who gets no more than what is still free on the node.',
-    }),
+    most: Type.Integer({ description: 'The bound of one owner, who gets no more than is free on the node.' }),
     used,
     'left?': Type.Integer({ description: 'What the caller may still have; absent without a credential.' }),
     on_node: Type.Integer({ description: 'The bound of all owners together.' }),
