@@ -2,16 +2,12 @@
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
 
-import { makeGate } from './core/limiter/create-limiter.js';
-import { retryAfterCycles } from './core/limiter/forecast.js';
-import type { Gate } from './core/limiter/gate.js';
-import type { Plan } from './core/limiter/plan.js';
-import { limiterDefinition } from './core/limiter/products/limiter-spec.js';
-import { type RateLimiterParameters, rateLimiter, rateLimiterMachine } from './core/limiter/rate-limiter.js';
+import type { ContractDefinition } from './core/limiter/definition.js';
+import { checkLimiter, limiterDefinition as definitionOfLimiter } from './core/limiter/products/limiter-spec.js';
+import { rateLimiter } from './core/limiter/rate-limiter.js';
 import { planContract } from './core/limiter/validate.js';
-import { Failure } from './core/schema/failure.js';
 import { cycleMsFor, parseTime } from './core/schema/quantity.js';
-import { CYCLE_MS, cycleOf } from './core/time/cycle.js';
+import { CYCLE_MS } from './core/time/cycle.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './harness/simulate/replay.js';
 import { addTools } from './tools.js';
 
@@ -26,17 +22,21 @@ export {
   type Limiter,
   type LimiterDecision,
   type LimiterOptions,
+  makeGate,
   type WindowOptions,
 } from './core/limiter/create-limiter.js';
-export type { ContractDefinition } from './core/limiter/definition.js';
-export { restoresInCycles } from './core/limiter/forecast.js';
+export { restoresInCycles, retryAfterCycles } from './core/limiter/forecast.js';
+export type { Gate } from './core/limiter/gate.js';
 export type { AggregateEvent, ContractEmitted, MoveEvent } from './core/limiter/guards.js';
+export type { Plan } from './core/limiter/plan.js';
+export { type RateLimiterParameters, rateLimiterMachine } from './core/limiter/rate-limiter.js';
 export type { Operator } from './core/operator/operator.js';
 export { standardOperators } from './core/operator/registry.js';
 export type { Verification } from './core/record/verification.js';
 export { verifyRecord } from './core/record/verify-export.js';
-export type { FailureCode, Fault } from './core/schema/failure.js';
+export { Failure, type FailureCode, type Fault } from './core/schema/failure.js';
 export type { Clock } from './core/time/clock.js';
+export { cycleOf } from './core/time/cycle.js';
 export { type CycleOptions, type CycleTick, cycles } from './core/time/cycles.js';
 export { VirtualClock } from './core/time/virtual.js';
 export { WallClock } from './core/time/wall.js';
@@ -84,21 +84,7 @@ export type {
 export { type RecommendOptions, recommend } from './tools/recommend/recommend.js';
 export type { SweepOptions } from './tools/sweep/plan-sweep.js';
 export { type RunSweepOptions, type SweepRow, type SweepRun, type SweptFigure, sweep } from './tools/sweep/sweep.js';
-export {
-  CYCLE_MS,
-  cycleOf,
-  Failure,
-  type Gate,
-  limiterDefinition,
-  makeGate,
-  type Plan,
-  planContract,
-  type RateLimiterParameters,
-  type Replay,
-  rateLimiter,
-  rateLimiterMachine,
-  retryAfterCycles,
-};
+export { type ContractDefinition, CYCLE_MS, planContract, type Replay, rateLimiter };
 
 addTools();
 
@@ -114,6 +100,17 @@ export function replay(paths: readonly string[], options: Partial<ReplayOptions>
     log: {},
     ...options,
   });
+}
+
+/**
+ * A limiter of a scenario, or the words of `--limit`, as a definition for `decide`, `replay$` and `planContract`.
+ * @param cycleMs of the run that uses it @throws Failure `invalid_definition`, with the place of each fault
+ */
+export function limiterDefinition(
+  limiter: string | Readonly<Record<string, unknown>>,
+  cycleMs: number,
+): ContractDefinition {
+  return definitionOfLimiter(checkLimiter(limiter), cycleMs);
 }
 
 export interface NodeOptions {

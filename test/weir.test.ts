@@ -6,6 +6,7 @@ import {
   type Behaviour,
   compare,
   createLimiter,
+  decide,
   Failure,
   type Job,
   type LimiterOptions,
@@ -72,6 +73,12 @@ it('a limiter decides as nginx does, and says how long a request is held', () =>
   expect(() => createLimiter({ like: 'nginx', rate: 10 })).toThrow(/rate must be a string/);
 });
 
+it('a definition is made of the words of a limit, and never of a field that no limiter has', () => {
+  expect(limiterDefinition('5 in 10s', 1000)).toEqual(limiterDefinition({ threshold: 5, within: '10s' }, 1000));
+  expect(() => limiterDefinition({ treshold: 5 }, 1000)).toThrow(/treshold.*"threshold"/);
+  expect(() => decide('5 in 10s' as never)).toThrow(/must be an object/);
+});
+
 it.each<[given: string, same: object]>([
   ['5 in 10s', { threshold: 5, within: '10s' }],
   ['100 in 60 cycles', {}],
@@ -119,7 +126,9 @@ it('createLimiter says which field was meant', () => {
 describe('a scenario made of an object', () => {
   const question = 'How many?';
 
-  it.each([undefined, {}, { duration: 3 }])('a scenario that is not loaded is refused: %j', async (given) => {
+  it.each([undefined, {}, { duration: 3 }, 'burst.yaml'])(
+    'a scenario that is not loaded is refused: %j',
+    async (given) => {
     const scenario = given as unknown as LoadedScenario;
     const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
     for (const run of [
@@ -128,7 +137,8 @@ describe('a scenario made of an object', () => {
       () => load(scenario),
     ])
       await expect(run()).rejects.toEqual(failure);
-  });
+    },
+  );
 
   it('parseScenario makes of an object the scenario of the same text', async () => {
     const scenario: ScenarioObject = { question, duration: 20, seed: 3, arrivals: [{ model: 'poisson', rate: 4 }] };

@@ -44,10 +44,7 @@ export const listEndpoints = get('/api/endpoints', {
         method: Type.String(),
         path: Type.String(),
         auth: Type.String(),
-        scope: Type.String({
-          description:
-            'What a credential must be allowed to do: read, event, gate or admin; any; none where none is looked at.',
-        }),
+        scope: Type.String({ description: 'What a credential must allow: read, event, gate or admin; any; none.' }),
         tier: Type.String(),
         domain: Type.String(),
         summary: Type.String(),
@@ -70,19 +67,19 @@ export const listNodes = get('/api/nodes', {
     nodes: Type.Array(
       shape({
         fingerprint: Type.String({ description: 'Of the key with which it signs.' }),
-        'address?': Type.String({ description: 'Where it listens, if on its own machine alone.' }),
+        'address?': Type.String({ description: 'Where it listens, if only its own machine can reach it.' }),
         version: Type.String(),
         is_this: flag('Whether it is the one that answers.'),
         is_up: flag('Whether it was heard of within the last six seconds.'),
         since_cycle: Type.Integer({
           minimum: 0,
-          description: 'When it came; of one that is away when it was heard of last.',
+          description: 'When it joined; for a node that is away, when it was last heard of.',
         }),
         clock_offset_ms: Type.Integer({
-          description: 'By how much the clock of its machine is ahead of that of Redis. Nothing depends on it.',
+          description: 'How far the clock of its machine is ahead of that of Redis. Nothing depends on it.',
         }),
       }),
-      { description: 'At most 100, those that are up first; none for a single node.' },
+      { description: 'At most 100, those that are up first; empty for a single node.' },
     ),
   }),
 });
@@ -90,17 +87,17 @@ export const listNodes = get('/api/nodes', {
 const used = Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' }));
 const per = Type.Enum(['node', 'network'], {
   description:
-    '`network`: all nodes together. `node`: per node, so that n nodes give n times as much; and on a single node.',
+    '`network`: all nodes together. `node`: each node counts its own, so n nodes give n times as much; also a single node.',
 });
-const refused = Type.Integer({ description: 'How often it was too much, on this node since it started.' });
+const refused = Type.Integer({ description: 'Refusals by this bound, on this node since it started.' });
 const Room = (description: string) =>
   shape(description, {
     per,
-    most: Type.Integer({ description: 'The bound of an owner, who may also have no more than are still free.' }),
+    most: Type.Integer({ description: 'The bound of one owner, who gets no more than is free on the node.' }),
     used,
     'left?': Type.Integer({ description: 'What the caller may still have; absent without a credential.' }),
     on_node: Type.Integer({ description: 'The bound of all owners together.' }),
-    free_on_node: Type.Integer({ description: 'What they do not use.' }),
+    free_on_node: Type.Integer({ description: 'What is still free.' }),
     refused,
   });
 
@@ -116,23 +113,23 @@ const Rate = (description: string) =>
   });
 
 export const listLimits = get('/api/limits', {
-  answers: ok('Every bound of the node, and what the caller uses of those that are counted by owner.', {
+  answers: ok('Every bound of the node, and what the caller uses of those that are counted per owner.', {
     machines: Room('Machines.'),
     deleted_machines: Room('Deleted machines whose records are kept.'),
     contracts: Room('Contracts.'),
     window_cycles: Room("Cycles of contracts' windows."),
     key_cells: Room(
-      'Cells of 8 bytes that keys may take: if all that a contract may have count in every cycle, and have the longest names.',
+      'Cells of 8 bytes that keys may take, as if every contract had all its keys, each counting in every cycle and with the longest name.',
     ),
     definition_bytes: Room('Bytes of definitions.'),
     rows: Room('Rows of records.'),
-    record_kib: Room('KiB of the rows of records; on a node that keeps all in memory an eighth of its heap at most.'),
+    record_kib: Room('KiB of the rows of records; on a node without a data folder at most an eighth of its heap.'),
     answers_kib: Room('KiB of the answers that are kept under idempotency keys.'),
-    sockets: Room('Connections over all ports; `most`: of an address, unless it is loopback or a trusted proxy.'),
+    sockets: Room('Connections over all ports; `most`: per address, except loopback and trusted proxies.'),
     open_body_bytes: Room('Bytes of bodies that have not ended yet.'),
     streams: Room('Readers of event streams.'),
     watched_contracts: Room('Contracts whose counts are streamed.'),
-    verifications: Room('Records that wait to be verified.'),
+    verifications: Room('Records waiting to be verified.'),
     keys: shape({ per, most: Type.Integer({ description: 'The bound.' }), used }),
     mint: Rate('Free keys that an address may mint.'),
     sessions: Rate('Sessions that an owner, and an address, may open.'),
@@ -141,7 +138,7 @@ export const listLimits = get('/api/limits', {
       'KiB of definitions that an owner, and an address, may have checked; deploying a template is one.',
     ),
     node: Type.Record(Type.String(), Type.Integer(), {
-      description: 'Of each node as a whole, and of single requests: bytes, ms, numbers, as the name says.',
+      description: 'Bounds of each node as a whole, and of single requests: bytes, ms or numbers, as the name says.',
     }),
   }),
 });
@@ -156,7 +153,7 @@ export const openApi = get('/api/openapi.json', {
 });
 
 export const live = get('/healthz', {
-  answers: ok('A restart would not help.', {
+  answers: ok('The process is well: a restart would not help.', {
     status: Type.Union([Type.Literal('live'), Type.Literal('disk_full'), Type.Literal('draining')], {
       description:
         '`disk_full`: it decides nothing until the disk has room, and then goes on by itself. `draining`: it ends soon.',
@@ -165,7 +162,7 @@ export const live = get('/healthz', {
   }),
 });
 
-export const ready = get('/readyz', { answers: ok('It does.', { status: Type.Literal('ready') }) });
+export const ready = get('/readyz', { answers: ok('It takes requests.', { status: Type.Literal('ready') }) });
 
 const prometheus = { 200: { description: 'Prometheus text.', type: 'text/plain' } } as const;
 

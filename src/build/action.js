@@ -5,7 +5,7 @@
 //                                     └► ::error file=scenarios/a.yaml,line=3,col=12::…
 //   deploy/          ─► weir diff git:origin/main deploy/ ─► the same, and one comment on the pull request
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const { WEIR_COMMAND: command = '', WEIR_OPTIONS = '', WEIR_BASE, WEIR_TOKEN } = process.env;
@@ -13,7 +13,8 @@ const { RUNNER_TEMP, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY, GITHUB_BASE_REF } = pro
 const program = join(RUNNER_TEMP, 'weir/node_modules/@weir/cli/dist/cli/main.js');
 /** GitHub refuses longer comments. */
 const MOST_COMMENT = 65_000;
-const reports = join(RUNNER_TEMP, 'weir-reports');
+/** A job may use the action twice. */
+const reports = mkdtempSync(join(RUNNER_TEMP, 'weir-reports-'));
 const commands = ['simulate', 'replay', 'load', 'diff'];
 const [files, options] = [process.argv.slice(2), WEIR_OPTIONS.split('\n')].map((lines) =>
   lines.map((line) => line.trim()).filter((line) => line !== ''),
@@ -28,16 +29,17 @@ appendFileSync(GITHUB_OUTPUT, `reports=${reports}\n`);
 let worst = 0;
 const runOne = command === 'diff' ? diff : run;
 for (const [index, file] of files.entries()) worst = Math.max(worst, runOne(file, join(reports, String(index + 1))));
-if (WEIR_TOKEN && summaries.length > 0) await comment(summaries.join('\n\n'));
+if (WEIR_TOKEN && summaries.length > 0) await comment(summaries.join('\n\n')).catch(notWritten);
 process.exitCode = worst;
 
 /** The command itself annotates the changed lines. */
 function diff(file, out) {
   const words = ['diff', `git:${base}`, file, ...options, '--annotate', '--out', out];
-  const { status, stdout } = weir(words, ['ignore', 'pipe', 'inherit']);
+  const { status, stdout, stderr } = weir(words, 'pipe');
   process.stdout.write(stdout);
+  process.stderr.write(stderr);
   const summary = join(out, 'summary.md');
-  if (!existsSync(summary)) annotate(`weir diff ended with exit code ${status}.`, { file });
+  if (!existsSync(summary)) annotate(stderr.trim() || `weir diff ended with exit code ${status}.`, { file });
   else {
     summaries.push(readFileSync(summary, 'utf8'));
     appendFileSync(GITHUB_STEP_SUMMARY, `${summaries.at(-1)}\n`);
@@ -54,7 +56,7 @@ async function comment(text) {
   const ask = async (method, url, body) => {
     const headers = { authorization: `Bearer ${WEIR_TOKEN}`, accept: 'application/vnd.github+json' };
     const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) });
-    if (!answer.ok) end(`The comment could not be written: ${method} ${url} answered ${answer.status}.`);
+    if (!answer.ok) throw new Error(`${method} ${url} answered ${answer.status}`);
     return answer.json();
   };
   const mark = '<!-- weir diff -->';
@@ -65,6 +67,11 @@ async function comment(text) {
     if (own !== undefined) return ask('PATCH', `${issues}/comments/${own.id}`, { body });
     if (comments.length < 100) return ask('POST', `${issues}/${number}/comments`, { body });
   }
+}
+
+function notWritten({ message }) {
+  const why = 'The token of a pull request from a fork may only read. The summary of the job has the text.';
+  annotate(`No comment was written: ${message}. ${why}`, {}, 'warning');
 }
 
 function run(file, out) {
@@ -107,11 +114,11 @@ function faultsIn({ ok, what = '', why = '', fix = '', errors = [], expectations
   return found.length > 0 || status === 0 ? found : [{ message: `weir ${command} ended with exit code ${status}.` }];
 }
 
-function annotate(message, properties) {
+function annotate(message, properties, level = 'error') {
   const escaped = (text) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const value = (text) => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   const named = Object.entries(properties).map(([name, text]) => `${name}=${value(text)}`);
-  process.stdout.write(`::error ${named.join(',')}::${escaped(message)}\n`);
+  process.stdout.write(`::${level} ${named.join(',')}::${escaped(message)}\n`);
 }
 
 function end(message) {

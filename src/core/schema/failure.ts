@@ -115,7 +115,7 @@ export function placed({ path, message }: Fault, place: string): Fault {
 
 export function firstOf([first, ...others]: readonly Fault[]): string {
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return first === undefined ? '' : `${first.path || '/'} ${first.message}${more}.`;
+  return first === undefined ? '' : `${first.path || '/'} ${first.message}${more}.`.replace(/\?\.$/, '?');
 }
 
 interface Parts {

@@ -190,7 +190,7 @@ export function unreachableFailure(origin: string, why: string): Failure {
   return new Failure('node_unreachable', {
     what: `${origin} could not be reached.`,
     why,
-    fix: 'Start the node, or check the address and the port.',
+    fix: 'Start it, or check the address and the port.',
   });
 }
 

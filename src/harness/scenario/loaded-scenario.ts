@@ -96,7 +96,7 @@ export interface LoadedScenario {
 
 /** For callers without types. @throws Failure `invalid_input` */
 export function checkLoaded(scenario: LoadedScenario): void {
-  if (typeof (scenario as Partial<LoadedScenario> | undefined)?.at === 'function') return;
+  if ('plan' in Object(scenario)) return;
   throw new Failure('invalid_input', {
     what: 'The scenario was not run.',
     why: 'It was not loaded.',

@@ -184,7 +184,7 @@ function operator<In, Out>(
 }
 
 function planOf(limiter: ContractDefinition | Plan): Plan {
-  return 'definition' in limiter ? limiter : planContract(limiter);
+  return 'definition' in Object(limiter) ? (limiter as Plan) : planContract(limiter);
 }
 
 /**

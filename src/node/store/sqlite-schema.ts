@@ -37,13 +37,13 @@ const TABLES = `
   CREATE INDEX contracts_removed ON contracts (machine) WHERE is_removed = 1;
   CREATE INDEX contracts_by_definition ON contracts (definition);
 
-  -- Apart from the contracts, which seldom change: what is written every cycle lies on as few pages as can be.
+  -- Not in contracts, which seldom change: what is written every cycle then fills the fewest pages.
   CREATE TABLE states (
     contract INTEGER PRIMARY KEY REFERENCES contracts (number),
     bytes    BLOB    NOT NULL -- see state-codec.ts
   ) STRICT;
 
-  -- As "states", for each key that has counts or is not as at first.
+  -- The same for each key that has counts or has left its first state.
   CREATE TABLE key_states (
     contract INTEGER NOT NULL REFERENCES contracts (number),
     key      TEXT    NOT NULL,
@@ -51,7 +51,7 @@ const TABLES = `
     PRIMARY KEY (contract, key)
   ) STRICT, WITHOUT ROWID;
 
-  -- The record. "text" is the canonical JSON of the whole row, as it is hashed and exported; the columns beside it are to find it.
+  -- The record. "text" is the canonical JSON of the whole row, as it is hashed and exported; the other columns serve lookups.
   CREATE TABLE rows (
     machine     INTEGER NOT NULL REFERENCES machines (id),
     seq         INTEGER NOT NULL,
@@ -60,7 +60,7 @@ const TABLES = `
     contract_id TEXT,
     text        TEXT    NOT NULL
   ) STRICT;
-  -- Holds every column that can be asked for, so that a filter reads the index and not the rows, which are twenty times as wide.
+  -- Has every column that a filter may name, so that a filter reads the index and not the rows, which are twenty times as wide.
   -- An index for each filter would scatter every commit over many pages: measured, it halves the rows a second.
   CREATE UNIQUE INDEX rows_by_seq ON rows (machine, seq, cycle, kind, contract_id);
 
@@ -78,7 +78,7 @@ const TABLES = `
     text    TEXT    NOT NULL
   ) STRICT;
 
-  -- One row: how many commits there were. The mark beside the database says it, too: see head-mark.ts.
+  -- One row: the number of commits. A mark beside the database has it, too: see head-mark.ts.
   CREATE TABLE commits (number INTEGER NOT NULL) STRICT;
   INSERT INTO commits VALUES (0);
 

@@ -19,7 +19,8 @@ const NAMES =
 const FOREIGN = new Set(['.git', 'node_modules', '.terraform', 'vendor', 'dist']);
 
 /**
- * `git:main` takes the path of the other version. An empty folder has no limits, and neither has an old folder that is not there yet.
+ * `git:main` takes the path of the other version, and has no limits if it is not there; nor has an empty folder, or an old one that is
+ * not there yet.
  * @throws Failure `unreadable_file`, `wrong_usage`
  */
 export async function limitFilesOf(paths: readonly [string, string]): Promise<[Source[], Source[]]> {
@@ -123,14 +124,15 @@ async function filesAt(given: string, other: string): Promise<Source[]> {
       what: `git:${given} ${isOption ? 'names no revision' : 'does not say which file or folder'}.`,
       fix: 'For example `weir diff git:main nginx.conf`, or `weir diff git:v1:nginx.conf git:v2:nginx.conf`.',
     });
-  const path = own ?? other;
-  const top = await fromTop(path);
+  const prefix = (await git(['rev-parse', '--show-prefix'])).trim();
+  const path = join(prefix, own ?? other).replaceAll('\\', '/');
+  const top = path.replace(/\/$/, '') || '.';
   const names = await namesAt(revision, top);
+  if (own !== undefined && names.length === 0) throw noFile(`git:${given}`);
   const isFile = names.length === 1 && names[0] === top;
   const isOwn = (name: string) => !name.split('/').some((part) => FOREIGN.has(part));
   const wanted = isFile ? names : names.filter((name) => NAMES.test(name) && isOwn(name));
   const all = async () => (isFile ? namesAt(revision, posix.dirname(top)) : names.filter(isOwn));
-  const prefix = (await git(['rev-parse', '--show-prefix'])).trim();
   const found = await withIncluded(wanted, all, (name) => textAt(revision, name), `git:${given}`);
   return found.map(({ name, text }) => ({ name: name.startsWith(prefix) ? name.slice(prefix.length) : name, text }));
 }
@@ -150,11 +152,6 @@ async function textAt(revision: string, name: string, links = 0): Promise<string
   return mode === '120000' ? textAt(revision, posix.join(posix.dirname(name), text), links + 1) : text;
 }
 
-async function fromTop(path: string): Promise<string> {
-  const prefix = (await git(['rev-parse', '--show-prefix'])).trim();
-  return join(prefix, path).replaceAll('\\', '/').replace(/\/$/, '') || '.';
-}
-
 async function git(words: readonly string[]): Promise<string> {
   try {
     return (await promisify(execFile)('git', [...words], { maxBuffer: MOST_BYTES, encoding: 'utf8' })).stdout;
@@ -163,7 +160,7 @@ async function git(words: readonly string[]): Promise<string> {
     throw new Failure('unreadable_file', {
       what: `git ${words[0]} failed.`,
       why: (stderr.trim().split('\n')[0] || message).replace(/^fatal: /, ''),
-      fix: 'Name a revision that is there: a shallow clone has only one (fetch-depth: 0).',
+      fix: 'Name a revision that is in this repository: a shallow clone has only one (fetch-depth: 0).',
     });
   }
 }

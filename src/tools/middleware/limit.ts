@@ -8,7 +8,7 @@
 import type { LimiterOptions } from '../../core/limiter/create-limiter.js';
 import { networkOf } from '../../core/schema/address-network.js';
 import { meantOr } from '../../core/schema/did-you-mean.js';
-import { Failure } from '../../core/schema/failure.js';
+import { Failure, firstOf } from '../../core/schema/failure.js';
 import { wallNowMs } from '../../core/time/wall.js';
 import {
   type Adapters,
@@ -105,8 +105,10 @@ export interface Limiter extends Adapters {
  */
 export function limit<Req = unknown, Res = unknown>(options: LimitOptions<Req, Res> = {}): Limiter {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined)
-    throw refused(unknown, `is no option; ${meantOr(unknown, Object.keys(known), 'see LimitOptions')}`);
+  // express-rate-limit called its limit `max` before.
+  const asked = unknown === 'max' ? 'limit' : unknown;
+  if (asked !== undefined)
+    throw refused(unknown!, `is no option; ${meantOr(asked, Object.keys(known), 'see LimitOptions')}`);
   const counter = counterOf(options as LimitOptions);
   return { ...adaptersOf(coreOf(options as LimitOptions, counter)), resetKey: (key) => counter.reset?.(key) };
 }
@@ -195,5 +197,6 @@ function keyOf(address: string | undefined): string {
 
 function refused(path: string, message: string): Failure {
   const what = 'The limit cannot be made.';
-  return new Failure('invalid_input', { what, why: `${path} ${message}.`, faults: [{ path: `/${path}`, message }] });
+  const why = firstOf([{ path, message }]);
+  return new Failure('invalid_input', { what, why, faults: [{ path: `/${path}`, message }] });
 }

@@ -43,20 +43,18 @@ export function NodeHealth() {
       </dl>
       {limits === undefined ? null : (
         <dl class="rooms">
-          {boundsIn(limits).map(({ name, used, on_node, refused }) => {
-            return (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>
-                  {grouped(used)} <span class="quiet">of {grouped(on_node)}</span>
-                  {refused === 0 ? null : <span class="doing bad">, {grouped(refused)} refused</span>}
-                </dd>
-                <dd class="bar">
-                  <meter min={0} max={on_node} value={used} aria-label={`${name} in use`} />
-                </dd>
-              </div>
-            );
-          })}
+          {boundsIn(limits).map(({ name, used, on_node, refused }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                {grouped(used)} <span class="quiet">of {grouped(on_node)}</span>
+                {refused === 0 ? null : <span class="doing bad">, {grouped(refused)} refused</span>}
+              </dd>
+              <dd class="bar">
+                <meter min={0} max={on_node} value={used} aria-label={`${name} in use`} />
+              </dd>
+            </div>
+          ))}
         </dl>
       )}
       <nav aria-label="API">
@@ -67,7 +65,7 @@ export function NodeHealth() {
   );
 }
 
-/** Each bound of all together: what is used of it, within its window or now. */
+/** The bounds of the whole node, with what is used of each now or within its window. */
 function boundsIn(limits: AnswerOf<Endpoints['listLimits']>) {
   return Object.entries(limits).flatMap(([name, bound]) => {
     if (typeof bound !== 'object' || !('on_node' in bound)) return [];

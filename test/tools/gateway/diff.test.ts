@@ -208,6 +208,7 @@ it.each([
   [['nowhere.conf', 'two.conf'], 'nowhere.conf'],
   [['git:nowhere', 'two.conf'], 'Not a valid object name'],
   [['git:main', 'nowhere'], 'has no file'],
+  [['git:main:nowhere', 'two.conf'], 'git:main:nowhere has no file'],
   [['git:main', 'git:main'], 'does not say which file'],
   [['git:--help:a', 'two.conf'], 'names no revision'],
   [['one.conf', 'two.conf', '--newly-refused-below', '1%'], '--newly-refused-below has no effect without --log'],

@@ -239,6 +239,10 @@ it.each<[string, LimitOptions, string]>([
   );
 });
 
+it('an option is named by its present name if a former one is given', () => {
+  expect(() => limit({ max: 5 } as LimitOptions)).toThrow('max is no option; did you mean "limit"?');
+});
+
 it('a request without an address needs a key', async () => {
   const handler = limit().fetch(() => new Response('ok'));
   await expect(handler(new Request('http://x'))).rejects.toMatchObject({ code: 'wrong_usage' });
