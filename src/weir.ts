@@ -2,8 +2,6 @@
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
 
-import type { ContractDefinition } from './core/limiter/definition.js';
-import { checkLimiter, limiterDefinition as definitionOfLimiter } from './core/limiter/products/limiter-spec.js';
 import { rateLimiter } from './core/limiter/rate-limiter.js';
 import { planContract } from './core/limiter/validate.js';
 import { cycleMsFor, parseTime } from './core/schema/quantity.js';
@@ -25,10 +23,12 @@ export {
   makeGate,
   type WindowOptions,
 } from './core/limiter/create-limiter.js';
+export type { ContractDefinition } from './core/limiter/definition.js';
 export { restoresInCycles, retryAfterCycles } from './core/limiter/forecast.js';
 export type { Gate } from './core/limiter/gate.js';
 export type { AggregateEvent, ContractEmitted, MoveEvent } from './core/limiter/guards.js';
 export type { Plan } from './core/limiter/plan.js';
+export { limiterDefinition } from './core/limiter/products/limiter-spec.js';
 export { type RateLimiterParameters, rateLimiterMachine } from './core/limiter/rate-limiter.js';
 export type { Operator } from './core/operator/operator.js';
 export { standardOperators } from './core/operator/registry.js';
@@ -84,7 +84,7 @@ export type {
 export { type RecommendOptions, recommend } from './tools/recommend/recommend.js';
 export type { SweepOptions } from './tools/sweep/plan-sweep.js';
 export { type RunSweepOptions, type SweepRow, type SweepRun, type SweptFigure, sweep } from './tools/sweep/sweep.js';
-export { type ContractDefinition, CYCLE_MS, planContract, type Replay, rateLimiter };
+export { CYCLE_MS, planContract, type Replay, rateLimiter };
 
 addTools();
 
@@ -100,17 +100,6 @@ export function replay(paths: readonly string[], options: Partial<ReplayOptions>
     log: {},
     ...options,
   });
-}
-
-/**
- * A limiter of a scenario, or the words of `--limit`, as a definition for `decide`, `replay$` and `planContract`.
- * @param cycleMs of the run that uses it @throws Failure `invalid_definition`, with the place of each fault
- */
-export function limiterDefinition(
-  limiter: string | Readonly<Record<string, unknown>>,
-  cycleMs: number,
-): ContractDefinition {
-  return definitionOfLimiter(checkLimiter(limiter), cycleMs);
 }
 
 export interface NodeOptions {

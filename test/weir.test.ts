@@ -129,14 +129,14 @@ describe('a scenario made of an object', () => {
   it.each([undefined, {}, { duration: 3 }, 'burst.yaml'])(
     'a scenario that is not loaded is refused: %j',
     async (given) => {
-    const scenario = given as unknown as LoadedScenario;
-    const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
-    for (const run of [
-      async () => simulate(scenario),
-      async () => lastValueFrom(simulate$(scenario)),
-      () => load(scenario),
-    ])
-      await expect(run()).rejects.toEqual(failure);
+      const scenario = given as unknown as LoadedScenario;
+      const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
+      for (const run of [
+        async () => simulate(scenario),
+        async () => lastValueFrom(simulate$(scenario)),
+        () => load(scenario),
+      ])
+        await expect(run()).rejects.toEqual(failure);
     },
   );
 

@@ -139,8 +139,14 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
   }
 }
 
-/** @param given as in a scenario @param cycleMs for a window @throws Failure `invalid_definition`, `invalid_input`, with places */
-export function limiterDefinition(given: unknown, cycleMs: number): ContractDefinition {
+/**
+ * A limiter of a scenario, or the words of `--limit`, as a definition for `decide`, `replay$` and `planContract`.
+ * @param cycleMs of the run that uses it @throws Failure `invalid_definition`, `invalid_input`, with the place of each fault
+ */
+export function limiterDefinition(
+  given: string | Readonly<Record<string, unknown>>,
+  cycleMs: number,
+): ContractDefinition {
   const limiter = checkLimiter(given);
   if (followsRule(limiter)) {
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;
