@@ -2,28 +2,19 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ask } from '../node/asking.js';
-import { begin, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
+import { Holder } from '../node/caller.js';
+import { begin, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
-/** A node with a machine `edge` whose contract moves whenever it is asked to. */
+/** A node with a machine `edge`, and what moves its contract to and fro: two rows. */
 async function nodeOn(data: string) {
   const node = await serve(['--data', data]);
-  const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge', is_public: true });
-  const made = await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, {
-    slug: 'edge',
-    threshold: 5,
-  });
-  return { node, key, contract: made.contract.id as string };
-}
-
-/** Writes two rows. */
-async function flip(node: Serving, key: string, contract: string): Promise<void> {
-  for (const to of ['limiting', 'allowing']) {
-    const path = `/api/chain/edge/contracts/${contract}/transition`;
-    const { ok } = await ask(node.url, 'POST', path, key, { to, hold_cycles: 1_000 });
-    expect(ok).toBe(true);
-  }
+  const owner = await Holder.minted(node.url);
+  const path = `/api/chain/edge/contracts/${await owner.contractOn('edge', { threshold: 5 }, true)}/transition`;
+  const flip = async () => {
+    for (const to of ['limiting', 'allowing'])
+      expect((await owner.post(path, { to, hold_cycles: 1_000 })).status).toBe(200);
+  };
+  return { node, owner, flip };
 }
 
 it('a backup of a node that is written to is restored with its key; a newer signed head shows the rollback', async () => {
@@ -33,12 +24,12 @@ it('a backup of a node that is written to is restored with its key; a newer sign
     string,
     string,
   ];
-  const { node, key, contract } = await nodeOn(data);
+  const { node, owner, flip } = await nodeOn(data);
   let isWriting = true;
   let acknowledged = 0;
   const writing = (async () => {
     while (isWriting) {
-      await flip(node, key, contract);
+      await flip();
       acknowledged += 1;
     }
   })();
@@ -46,7 +37,7 @@ it('a backup of a node that is written to is restored with its key; a newer sign
   const made = JSON.parse((await weir(['node', 'backup', file, '--data', data, '--with-key', '--json'])).out);
   isWriting = false;
   await writing;
-  await flip(node, key, contract);
+  await flip();
   const env = { WEIR_CONFIG: join(folder, 'home'), WEIR_URL: node.url };
   const [record, head] = [join(folder, 'edge.ndjson'), join(folder, 'edge.head')];
   const exported = await weirHere(['node', 'record', 'edge', '--out', record], env);
@@ -58,9 +49,9 @@ it('a backup of a node that is written to is restored with its key; a newer sign
 
   const back = JSON.parse((await weirHere(['node', 'restore', file, '--data', restored, '--json'])).out);
   const again = await serve(['--data', restored]);
-  const { rows } = await ask(again.url, 'GET', '/api/chain/edge/state?limit=250');
-  const verified = await ask(again.url, 'GET', '/api/chain/edge/state/verify');
-  const own = (await ask(again.url, 'GET', '/api/chain/state-machines/edge', key)).machine.is_own;
+  const after = owner.at(again);
+  const [rows, verified] = [await after.rows('edge', 'limit=250'), await after.verified('edge')];
+  const own = (await after.get('/api/chain/state-machines/edge')).body.machine.is_own;
   await weirHere(['node', 'record', 'edge', '--out', join(folder, 'back.ndjson')], { ...env, WEIR_URL: again.url });
   const rollback = await weirHere(
     `verify ${join(folder, 'back.ndjson')} --pin ${node.fingerprint} --checkpoint ${head} --json`,
@@ -92,8 +83,8 @@ it('a backup of a node that is written to is restored with its key; a newer sign
 it('a backup that is killed leaves nothing half, and none is made where no node runs', async () => {
   const folder = temporaryFolder();
   const [data, file] = [join(folder, 'data'), join(folder, 'weir.backup')] as const;
-  const { node, key, contract } = await nodeOn(data);
-  for (let n = 0; n < 30; n += 1) await flip(node, key, contract);
+  const { node, flip } = await nodeOn(data);
+  for (let n = 0; n < 30; n += 1) await flip();
   const line = ['node', 'backup', file, '--data', data, '--with-key', '--json'];
   const parts = () => readdirSync(folder).filter((name) => name.startsWith('weir.backup'));
   const ends: string[] = [];

@@ -1,35 +1,6 @@
-// `weir client`: the libraries that a scenario takes by name, and what one does to a service that fails and to a limiter.
+// `weir client`: what a library does to a service that fails and to a limiter. What is printed of all is in answers.long.test.ts.
 import { expect, it } from 'vitest';
-import { clientLibraries } from '../../src/harness/clients/libraries.js';
 import { weir, weirHere } from './command-line.js';
-
-it('weir client lists every library', async () => {
-  const { code, out } = await weirHere(['client', '--json']);
-  const names = JSON.parse(out).clients.map(({ name }: { name: string }) => name);
-  expect([code, names]).toEqual([0, Object.keys(clientLibraries)]);
-});
-
-it('weir client says in the usual words how each library waits, with its jitter in a column of its own', async () => {
-  const { out } = await weirHere(['client']);
-  const rows = out.split('\n').map((line) => line.trim().split(/ {2,}/));
-  const of = (name: string) => rows.find(([first]) => first === name)?.slice(2, 5);
-  expect(of('name')).toEqual(['waits', 'jitter', 'Retry-After']);
-  expect(of('aws-sdk-2026')).toEqual([
-    'exponential from 50ms, at most 20s',
-    'full',
-    'at least as announced, at most 5s more than its own',
-  ]);
-  expect(of('undici')).toEqual([
-    'exponential from 500ms, at most 30s',
-    'none',
-    'waits as announced above 0, at most 30s',
-  ]);
-  expect(of('urllib3')?.[0]).toBe('exponential from 200ms, at most 2m, the first at once');
-  expect(of('openai')?.[1]).toBe('up to 25 % shorter');
-  expect(of('polly')).toEqual(['fixed from 2s', 'none', 'ignored']);
-  expect(of('axios-retry')).toEqual(['at once', 'none', 'at least as announced']);
-  expect(of('client-go')?.[2]).toBe('waits as announced; gives up if nothing is announced');
-});
 
 it.each([
   // Without a quota, a job of which every attempt fails makes all of them, and one that fails at random the sum of p^k.

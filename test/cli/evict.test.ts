@@ -2,27 +2,13 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
-import { ask } from '../node/asking.js';
+import { Caller, Holder, statusAndCode } from '../node/caller.js';
 import { refuses, serve, weirHere } from './command-line.js';
 
-it('weir node evict ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {
-  const data = join(temporaryFolder(), 'data');
-  const node = await serve(['--data', data, '--bound', 'mint=1']);
-  const { key, owner } = await ask(node.url, 'POST', '/api/demo-key/mint');
-  const second = await ask(node.url, 'POST', '/api/demo-key/mint');
-  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'spam' });
-  const evicted = JSON.parse((await weirHere(['node', 'evict', 'spam', '--data', data, '--json'])).out);
-  const after = await ask(node.url, 'GET', '/api/limits', key);
-  const unknown = await weirHere(['node', 'evict', 'none', '--data', data]);
-  await node.stop();
-  const stopped = await weirHere(['node', 'evict', 'spam', '--data', data]);
-  expect(evicted).toEqual({ ok: true, owner, keys: 1, machines: 1, contracts: 0 });
-  expect([second.code, after.code]).toEqual(['too_many_requests', 'credential_invalid']);
-  expect([unknown.err, stopped.err]).toEqual([
-    expect.stringContaining('owner_not_found'),
-    expect.stringContaining('node_unreachable'),
-  ]);
-});
+const data = join(temporaryFolder(), 'data');
+const node = await serve(['--data', data, '--bound', 'mint=1', '--keep', 'deleted=90']);
+const owner = await Holder.minted(node.url);
+const second = await new Caller(node.url).post('/api/demo-key/mint');
 
 refuses(
   'serve --store memory',
@@ -30,14 +16,28 @@ refuses(
 );
 
 it('--keep deleted says how long the record of a deleted machine is read', async () => {
-  const node = await serve(['--store', 'memory', '--keep', 'deleted=90']);
-  const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'm', is_public: true });
+  await owner.createMachine('m', true);
   const beforeMs = Date.now();
-  const { readable_until } = await ask(node.url, 'DELETE', '/api/chain/m', key);
+  const { readable_until } = (await owner.delete('/api/chain/m')).body;
   const days = (Date.parse(readable_until) - beforeMs) / 86_400_000;
-  expect([Math.round(days), (await ask(node.url, 'GET', '/api/limits')).node.retention_ms]).toEqual([
-    90,
-    90 * 86_400_000,
+  const { retention_ms } = (await owner.get('/api/limits')).body.node;
+  expect([Math.round(days), retention_ms]).toEqual([90, 90 * 86_400_000]);
+});
+
+it('weir node evict ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {
+  await owner.createMachine('spam');
+  const evicted = JSON.parse((await weirHere(['node', 'evict', 'spam', '--data', data, '--json'])).out);
+  const after = await owner.get('/api/limits');
+  const unknown = await weirHere(['node', 'evict', 'none', '--data', data]);
+  await node.stop();
+  const stopped = await weirHere(['node', 'evict', 'spam', '--data', data]);
+  expect(evicted).toEqual({ ok: true, owner: owner.made.owner, keys: 1, machines: 1, contracts: 0 });
+  expect([second, after].map(statusAndCode)).toEqual([
+    [429, 'too_many_requests'],
+    [401, 'credential_invalid'],
+  ]);
+  expect([unknown.err, stopped.err]).toEqual([
+    expect.stringContaining('owner_not_found'),
+    expect.stringContaining('node_unreachable'),
   ]);
 });

@@ -15,7 +15,6 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'small.yaml'), smallScenario);
   writeFileSync(join(folder, 'access.log'), Array.from({ length: 60 }, line).join('\n'));
   await weirHere('simulate small.yaml --out a', {}, '', folder);
-  await weirHere('simulate small.yaml --seed 2 --out b', {}, '', folder);
 });
 
 it('every command that prints JSON names its schema, or says that the node answers', async () => {
@@ -31,16 +30,10 @@ it('an answer with a field that its schema has not is found', async () => {
 });
 
 // Those of the other commands are asked in their own tests.
-it.each([
-  'simulate small.yaml small.yaml',
-  'sweep small.yaml --set limiter.threshold=2,4 --workers 1',
-  'sweep small.yaml --find limited<40% --set limiter.threshold=1..20 --workers 1',
-  'report a',
-  'report a b',
-  'report a --baseline b',
-  'identify --log access.log --key client',
-])('weir %s --json prints an answer of its schema', async (words) => {
-  const out = /^(?:report|identify)|--find/.test(words) ? '' : ' --out none';
-  const { out: printed } = await weirHere(`${words}${out} --json`, {}, '', folder);
-  expect(printed).toMatch(/^[[{]/);
-});
+it.each(['report a', 'identify --log access.log --key client'])(
+  'weir %s --json prints an answer of its schema',
+  async (words) => {
+    const { out } = await weirHere(`${words} --json`, {}, '', folder);
+    expect(out).toMatch(/^[[{]/);
+  },
+);

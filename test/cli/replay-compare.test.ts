@@ -1,44 +1,13 @@
-// `weir replay --compare` and several `--limit`: rules side by side, and who a new policy would newly refuse.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// `weir replay` with several `--limit`: who a new policy would newly refuse. What `--compare` prints and writes is in answers.long.test.ts.
 import { expect, it } from 'vitest';
 import { temporaryFiles } from '../left-behind.js';
 import { refuses, weirHere as weir } from './command-line.js';
 
-const { folder, file } = temporaryFiles();
+const { file } = temporaryFiles();
 /** One key with 12 requests at once, another with 3. */
 const rows = [...Array(12).fill('1767600000000,many'), ...Array(3).fill('1767600000000,few'), '1767600900000,few'];
 const log = file('two.csv', ['ms,who', ...rows].join('\n'));
 const keyed = ['replay', log, '--time', 'ms', '--key', 'who', '--out', 'none'];
-
-it('weir replay --compare prints rules side by side', async () => {
-  const { code, out } = await weir([...keyed, '--threshold', '5', '--compare', 'weir,gcra', '--compare', 'fixed']);
-  expect(code).toBe(0);
-  expect(out).toMatch(/^weir +7 +43.8 % +1 +5 /m);
-  expect(out).toMatch(/^fixed +7 +43.8 % +1 +5 /m);
-  const json = await weir([...keyed, '--threshold', '5', '--compare', 'gcra', '--json']);
-  const { rules, ...answer } = JSON.parse(json.out);
-  expect(answer).toMatchObject({ kind: 'compare', requests: 16, keys: 2, partial: false });
-  expect(rules).toMatchObject([{ name: 'gcra', admitted: 9, limited: 7, rule: { primitive: 'gcra' } }]);
-});
-
-it('weir replay --compare leaves a page, charts and the answer where --out says', async () => {
-  const out = join(folder, 'compared');
-  const args = keyed.slice(0, -2);
-  const { code } = await weir([...args, '--threshold', '5', '--compare', 'weir,gcra', '--out', out]);
-  const { rules, timeline } = JSON.parse(readFileSync(join(out, 'compare.json'), 'utf8'));
-  expect([code, readdirSync(out).sort()]).toEqual([
-    0,
-    ['charts', 'compare.csv', 'compare.json', 'index.html', 'summary.md'],
-  ]);
-  expect(rules.map(({ limited, wasted }: { limited: number; wasted: number }) => [limited, wasted])).toEqual([
-    [7, 6],
-    [7, 6],
-  ]);
-  expect(timeline).toMatchObject({ startMs: 1767600000000, partMs: 32_000 });
-  expect(timeline.refused).toEqual([0, 1].map(() => [7, ...Array(28).fill(0)]));
-  expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('Requests refused, in %');
-});
 
 it('weir replay ends with 1 if a new policy refuses somebody who is admitted today, else with 0', async () => {
   const loose = file('loose.yaml', 'limiter: { threshold: 10, within: 60 }\n');

@@ -1,9 +1,10 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { VERSION } from '../../src/core/version.js';
 import { ask } from '../node/asking.js';
+import { Raw } from '../node/raw.js';
 import { begin, refuses, type Serving, serve, temporaryFolder, weir } from './command-line.js';
 
 it('weir serve keeps its data for its user alone, and goes on from it', async () => {
@@ -60,24 +61,16 @@ it('weir serve refuses a folder or a port that is taken, and another length of c
   expect(JSON.parse(locked.out).why).toContain(String(node.pid));
 });
 
+const MINT = 'POST /api/demo-key/mint HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n';
+
 it('weir serve finishes the request under way on SIGTERM, takes no new one, and ends with 0', async () => {
   const node = await serve(['--store', 'memory']);
-  const { port } = new URL(node.url);
-  const socket = connect(Number(port), '127.0.0.1');
-  let answer = '';
-  socket.on('data', (chunk) => {
-    answer += String(chunk);
-  });
-  const closed = new Promise((resolve) => socket.on('close', resolve));
-  const body = JSON.stringify({});
-  socket.write(
-    `POST /api/demo-key/mint HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
-  );
+  const raw = new Raw(node.url).send(`${MINT}content-type: application/json\r\n\r\n`);
   await answersAt(node.url);
   const ended = node.stop();
   await refusesAt(node.url);
-  socket.write(body);
-  expect([await ended, await closed, answer.split('\r\n')[0]]).toEqual([0, false, 'HTTP/1.1 201 Created']);
+  const { statuses } = await raw.send('{}').ended();
+  expect([await ended, statuses, raw.socket.errored]).toEqual([0, [201], null]);
 });
 
 it('weir serve --drain takes connections for that time, says that it is not ready, and ends', async () => {
@@ -99,16 +92,13 @@ it('weir serve --drain ends at once on the second signal', async () => {
 
 it('weir serve ends at once on the second signal, with a request under way', async () => {
   const node = await serve(['--store', 'memory']);
-  const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
-  socket.on('error', () => {});
   // A request that never ends would keep the node for as long as it waits for one.
-  socket.write('POST /api/demo-key/mint HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n');
+  new Raw(node.url).send(`${MINT}\r\n`);
   await answersAt(node.url);
   const ended = node.stop();
   await refusesAt(node.url);
   node.child.kill('SIGTERM');
   expect(await ended).toBe(143);
-  socket.destroy();
 });
 
 it('weir serve --rotate-key takes a new key that the old one names, and not while the node runs', async () => {
@@ -182,13 +172,10 @@ async function answersAt(url: string): Promise<void> {
 
 /** Resolves once no new connection is taken. */
 async function refusesAt(url: string): Promise<void> {
-  for (;;) {
-    const isOpen = await new Promise((resolve) => {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1');
-      socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
-      socket.on('connect', () => socket.destroy());
-    });
-    if (!isOpen) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const isOpen = () =>
+    Raw.on(url).then(
+      ({ socket }) => socket.destroy(),
+      () => false,
+    );
+  while (await isOpen()) await pause(10);
 }

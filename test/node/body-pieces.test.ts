@@ -1,11 +1,11 @@
 // A body is read the same however it comes: with its head, in pieces, announced or in chunks, behind other requests.
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { defaultLimits } from '../../src/node/limits.js';
 import { figureIn, metricsOf } from './asking.js';
 import { gateOf } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
+import { Raw } from './raw.js';
 
 const node = await nodeOfFile({ cycleMs: 3_600_000 });
 const owner = node.owner();
@@ -22,15 +22,14 @@ const chunkedOf = (...pieces: string[]) =>
 
 /** The answers to what is sent on one connection, each piece a while after the one before. */
 async function answersTo(pieces: readonly (string | Buffer)[], count: number): Promise<Answer[]> {
-  const socket = connect(Number(new URL(node.url).port), '127.0.0.1').setNoDelay();
-  const answers = reading(socket, count);
+  const raw = new Raw(node.url);
   for (const piece of pieces) {
-    socket.write(piece);
+    raw.send(piece);
     await sleep(5);
   }
-  const read = await answers;
-  socket.destroy();
-  return read;
+  const answers = answersIn(await raw.until((one) => answersIn(one).length === count));
+  raw.socket.destroy();
+  return answers;
 }
 
 interface Answer {
@@ -40,24 +39,12 @@ interface Answer {
   readonly isLast: boolean;
 }
 
-function reading(socket: Socket, count: number): Promise<Answer[]> {
-  let text = '';
-  const answers = () =>
-    text
-      .split(/(?=HTTP\/1\.1 )/)
-      .filter((answer) => /\r\n\r\n.*\}$/s.test(answer))
-      .map((answer) => {
-        const { code, contracts } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
-        const isLast = /^connection: close\r$/im.test(answer);
-        return { status: Number(answer.slice(9, 12)), code, count: contracts?.[0].count, isLast };
-      });
-  return new Promise((resolve) => {
-    socket.on('data', (data) => {
-      text += data;
-      if (answers().length === count) resolve(answers());
-    });
-    socket.on('error', () => {});
-    socket.on('close', () => resolve(answers()));
+function answersIn({ text }: Raw): Answer[] {
+  const whole = text.split(/(?=HTTP\/1\.1 )/).filter((answer) => /\r\n\r\n.*\}$/s.test(answer));
+  return whole.map((answer) => {
+    const { code, contracts } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+    const isLast = /^connection: close\r$/im.test(answer);
+    return { status: Number(answer.slice(9, 12)), code, count: contracts?.[0].count, isLast };
   });
 }
 
@@ -139,8 +126,7 @@ it('a body that breaks off is counted as a refused request, and the node logs no
       figureIn(text, 'weir_requests_total{method="POST",path="/api/chain/{slug}/event",status="400"}'),
     );
   const before = await broken();
-  const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
-  socket.write(announced(EVENT).slice(0, -4));
+  const { socket } = new Raw(node.url).send(announced(EVENT).slice(0, -4));
   await sleep(20);
   socket.destroy();
   await expect.poll(broken).toBe(before + 1);
@@ -157,26 +143,20 @@ it('bodies without an end take no more memory than an owner may have, and the ro
   for (const by of [slow, other]) await by.contractOn(by === slow ? 's' : 'o', { threshold: 1_000 });
   const body = `{"type":"request"}${' '.repeat(6_000)}`;
   const begin = async (by: typeof slow) => {
-    const socket = connect(Number(new URL(small.url).port), '127.0.0.1');
-    const status = new Promise<string>((resolve) => {
-      socket.once('data', (data) => resolve(data.toString().slice(9, 12)));
-    });
+    const raw = new Raw(small.url);
     const head = `POST /api/chain/${by === slow ? 's' : 'o'}/event HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${by.key}\r\n`;
-    socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`);
+    raw.send(`${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`);
     await sleep(20);
-    socket.write(body.slice(0, 5_000));
+    raw.send(body.slice(0, 5_000));
     await sleep(20);
-    return { socket, status };
+    return raw;
   };
+  const statusOf = async (raw: Raw) => (await raw.answered()).statuses;
   const [first, second, third, ofOther] = [await begin(slow), await begin(slow), await begin(slow), await begin(other)];
-  expect(await third.status).toBe('503');
-  ofOther.socket.write(body.slice(5_000));
-  expect(await ofOther.status).toBe('200');
+  expect(await statusOf(third)).toEqual([503]);
+  expect(await statusOf(ofOther.send(body.slice(5_000)))).toEqual([200]);
   first.socket.destroy();
   await sleep(50);
-  second.socket.write(body.slice(5_000));
-  expect(await second.status).toBe('200');
-  const fourth = await begin(slow);
-  fourth.socket.write(body.slice(5_000));
-  expect(await fourth.status).toBe('200');
+  expect(await statusOf(second.send(body.slice(5_000)))).toEqual([200]);
+  expect(await statusOf((await begin(slow)).send(body.slice(5_000)))).toEqual([200]);
 });

@@ -60,9 +60,9 @@ it('a step ahead lets the cycles in between pass; a step back holds the course, 
 const signer = generateSigner();
 
 /** A node on a folder, on a computer whose clock is ahead. */
-function start(dir: string, aheadMs = 0): Promise<Running> {
+function start(dir: string, aheadMs = 0, cycleMs = CYCLE_MS): Promise<Running> {
   const source = { wallMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() };
-  return startRunning({ store: openSqliteStore({ dir }), signer, source });
+  return startRunning({ store: openSqliteStore({ dir }), signer, source, cycleMs });
 }
 
 /** The folder of a node that ran ahead. */
@@ -97,7 +97,7 @@ it('a node whose clock is behind begins at the newest stored cycle, tells its le
 
 it('a killed node begins at the cycle of its last answer, though nothing was stored since', async () => {
   const [dir, killed] = [temporaryFolder(), temporaryFolder()];
-  const first = await start(dir, HOUR_MS);
+  const first = await start(dir, HOUR_MS, 100);
   const owner = first.owner();
   const id = await owner.contractOn('m', { threshold: 1 });
   const cycleOf = async (caller = owner) => (await caller.get(`/api/chain/m/contracts/${id}/keys`)).body.cycle;
@@ -108,7 +108,7 @@ it('a killed node begins at the cycle of its last answer, though nothing was sto
   await first.clock.sleep(50);
   cpSync(dir, killed, { recursive: true });
   await first.close();
-  const again = await start(killed);
+  const again = await start(killed, 0, 100);
   expect(await cycleOf(again.owner())).toBeGreaterThanOrEqual(last);
 });
 

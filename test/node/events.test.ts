@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { planContract } from '../../src/core/limiter/validate.js';
 import { tries } from '../draws.js';
 import { inTurn } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
@@ -11,11 +12,14 @@ const owner = node.owner();
 
 const send = (slug: string, body: unknown, headers = {}) => owner.post(`/api/chain/${slug}/events`, body, headers);
 
+/** Planned once for all. */
+const FOUR = planContract(rateLimiter({ threshold: 4, within: 10 }));
+
 it('many events to very many contracts keep nobody else waiting', async () => {
   const wide = await startRunning({ cycleMs: 3_600_000 });
   const owner = wide.owner();
   await owner.createMachine('wide');
-  for (let n = 0; n < 400; n += 1) wide.host.createContract('wide', rateLimiter({ threshold: 4, within: 10 }));
+  for (let n = 0; n < 400; n += 1) wide.host.createPlanned('wide', FOUR);
   const turns: string[] = [];
   const events = Array.from({ length: 6 }, () => ({ type: 'request' }));
   const counting = owner.post('/api/chain/wide/events', events).then((told) => {
@@ -38,7 +42,7 @@ it('many events to very many contracts keep nobody else waiting', async () => {
 
 it('one event takes no more decisions than an array of them', async () => {
   await owner.createMachine('wider');
-  const make = () => node.host.createContract('wider', rateLimiter({ threshold: 4, within: 10 }));
+  const make = () => node.host.createPlanned('wider', FOUR);
   const [{ id: contract_id }] = [make(), ...Array.from({ length: 2_500 }, make)];
   const event = { type: 'request' };
   const ofAll = await owner.post('/api/chain/wider/event', event);

@@ -1,10 +1,10 @@
 // The gate as gateways ask it: by any method, below any path, with their own headers and with those of their clients.
 import { METHODS, request } from 'node:http';
-import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { gateOf, inTurn, type Told } from './caller.js';
 import { startEdge } from './edge.js';
 import { Listening } from './listening.js';
+import { Raw } from './raw.js';
 import type { Ask } from './running.js';
 
 const { node, owner } = await startEdge();
@@ -81,17 +81,10 @@ it.each([
 it('a gate does not wait for a body, and takes one that is larger than any that is read', async () => {
   const gate = await newGate({ threshold: 100 });
   const large = await raw('POST', gate, { 'content-type': 'text/plain' }, 'x'.repeat(3 << 20));
-  const announced = await new Promise<string>((resolve, reject) => {
-    const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
-    socket.write(
-      `POST ${gate} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\nContent-Length: 1000000\r\n\r\n`,
-    );
-    socket.on('error', reject).once('data', (data) => {
-      socket.destroy();
-      resolve(data.toString().split('\r\n', 1)[0]!);
-    });
-  });
-  expect([large.status, announced, await countOf(gate)]).toEqual([200, 'HTTP/1.1 200 OK', 2]);
+  const head = `POST ${gate} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\n`;
+  const { statuses, socket } = await new Raw(node.url).send(`${head}Content-Length: 1000000\r\n\r\n`).answered();
+  socket.destroy();
+  expect([large.status, statuses, await countOf(gate)]).toEqual([200, [200], 2]);
 });
 
 it('a gate takes nothing from the path and the query of a client', async () => {

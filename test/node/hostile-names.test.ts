@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { tries } from '../draws.js';
 import { nodeOfFile } from './node-of-file.js';
 
 const node = await nodeOfFile();
@@ -62,7 +63,7 @@ it.each(asked)(
       expect([name, status >= 400 || isAnswered, status < 500]).toEqual([name, true, true]);
     }
     const sometimes = fc.asyncProperty(names, async (name) => (await answerTo(name)) < 500);
-    await fc.assert(sometimes, { numRuns: 15 });
+    await fc.assert(sometimes, { numRuns: tries(60) });
   },
 );
 

@@ -1,22 +1,17 @@
 // Three nodes over one Redis, random schedules, a node killed in each: every decision is that of one limiter, the chain holds, no row is lost.
 // WEIR_SCENARIOS says how many; few by default, since each starts a process. WEIR_FIRST_SCENARIO is the number of the first.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pause } from '../../src/core/time/wall.js';
+import { type Serving, serve } from '../cli/command-line.js';
 import { NaiveLimiter, type NaiveTransition } from '../core/limiter/naive-limiter.js';
 import { verifyExport } from '../core/record/verifying.js';
+import { afterFile } from '../left-behind.js';
 import { type Caller, gateOf, Holder, type Told } from './caller.js';
-import { hasRedis, RedisServer, said as saidBy, until } from './network/redis/server.js';
+import { hasRedis, RedisServer } from './network/redis/server.js';
 
 const SCENARIOS = Number(process.env['WEIR_SCENARIOS'] ?? 3);
 const FIRST = Number(process.env['WEIR_FIRST_SCENARIO'] ?? 0);
 const CYCLE_MS = 60;
-
-interface Node {
-  readonly url: string;
-  readonly fingerprint: string;
-  readonly process: ChildProcess;
-}
 
 /** What a node said of one request. */
 interface Said {
@@ -27,9 +22,8 @@ interface Said {
 
 let server: RedisServer;
 let owner: Caller;
-const nodes: Promise<Node>[] = [];
+const nodes: Promise<Serving>[] = [];
 const fingerprints: string[] = [];
-const children: ChildProcess[] = [];
 /** Nodes that ended though nobody here killed them. */
 const ended: string[] = [];
 
@@ -42,31 +36,16 @@ beforeAll(async () => {
   owner = await Holder.minted((await nodes[0]!).url);
 });
 
-afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.allSettled(nodes);
-});
+afterAll(() => Promise.allSettled(nodes));
 
-async function startNode(): Promise<Node> {
-  const store = ['--store', `${server.url}?deadline_ms=20000`];
-  const args = ['serve', ...store, '--port', '0', '--json', '--cycle-ms', String(CYCLE_MS), '--log-level', 'silent'];
-  const child = spawn(process.execPath, ['dist/cli/main.js', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  children.push(child);
-  let [text, last] = ['', ''];
-  child.stderr.on('data', (chunk) => {
-    last = (last + chunk).slice(-10_000);
+async function startNode(): Promise<Serving> {
+  const args = ['--store', `${server.url}?deadline_ms=20000`, '--cycle-ms', `${CYCLE_MS}`, '--log-level', 'silent'];
+  const node = await serve(args, {}, afterFile);
+  void node.ended.then((code) => {
+    if (!node.child.killed) ended.push(`node ${node.pid} ended with ${code}: ${node.errors()}`);
   });
-  child.on('close', (code, signal) => {
-    if (!child.killed) ended.push(`node ${child.pid} ended with ${code ?? signal}: ${last}`);
-  });
-  child.stdout.on('data', (chunk) => {
-    text += chunk;
-  });
-  await saidBy(child, '"fingerprint"');
-  await until(() => text.includes('\n'));
-  const { url, fingerprint } = JSON.parse(text) as { url: string; fingerprint: string };
-  fingerprints.push(fingerprint);
-  return { url, fingerprint, process: child };
+  fingerprints.push(node.fingerprint);
+  return node;
 }
 
 /** A small generator with a seed: the same scenario again by its number. */
@@ -148,7 +127,7 @@ async function play(seed: number): Promise<void> {
             () => void unanswered.push(since),
           );
         if (random(2) === 0) await pause(random(4));
-        three[index]!.process.kill('SIGKILL');
+        three[index]!.child.kill('SIGKILL');
         await asked;
         return;
       }

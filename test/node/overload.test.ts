@@ -1,6 +1,5 @@
 // What a node does with more requests in one turn of its event loop than it may answer. The bounds are set so that each turn answers one.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { loopTurn } from '../../src/core/time/loop-turn.js';
 import { Counts } from '../../src/node/metrics.js';
@@ -8,6 +7,7 @@ import { Overload } from '../../src/node/overload.js';
 import { Pipelines } from '../../src/node/pipelines.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Caller, gateOf } from './caller.js';
+import { Raw } from './raw.js';
 import { type Running, startRunning } from './running.js';
 
 const REQUESTS = 30;
@@ -21,19 +21,9 @@ async function start(overload: { afterMs: number; gateTurnMs: number; otherTurnM
 }
 
 /** The answers to requests that all arrive at once on one connection, until it is closed or all are answered. */
-function together(path: string, { key }: Caller, count = REQUESTS): Promise<{ statuses: number[]; text: string }> {
-  return new Promise((resolve) => {
-    let text = '';
-    const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
-    const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`.repeat(count));
-    socket.on('data', (data) => {
-      text += data.toString('latin1');
-      if (statuses().length === count) socket.destroy();
-    });
-    socket.on('error', () => {});
-    socket.on('close', () => resolve({ statuses: statuses(), text }));
-  });
+async function together(path: string, { key }: Caller, count = REQUESTS): Promise<Raw> {
+  const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  return new Raw(node.url).send(request.repeat(count)).answered(count);
 }
 
 it('a node refuses what is beyond a turn with 503 and Retry-After, and counts none of it', async () => {

@@ -1,12 +1,61 @@
-import { connect } from 'node:net';
+// Owns a connection on which bytes are sent as they are. Leaves what should come back to the tests.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 
-/** Sends text as it is, and gives what comes until the other side hangs up. */
-export function rawAnswer(url: string, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text, 'latin1'));
-    socket.on('data', (data) => (answer += String(data)));
-    socket.on('error', reject);
-    socket.on('close', () => resolve(answer));
-  });
+export class Raw {
+  /** What has come, a character a byte. */
+  text = '';
+  isClosed = false;
+  readonly socket: Socket;
+  #wake = () => {};
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.socket = connect(Number(port), hostname).setNoDelay().setEncoding('latin1');
+    this.socket.on('data', (data) => {
+      this.text += data;
+      this.#wake();
+    });
+    // A node that refuses may close the connection that more is being sent on.
+    this.socket.on('error', () => {});
+    this.socket.on('close', () => {
+      this.isClosed = true;
+      this.#wake();
+    });
+  }
+
+  /** Once there is a connection. */
+  static async on(url: string): Promise<Raw> {
+    const raw = new Raw(url);
+    await once(raw.socket, 'connect');
+    return raw;
+  }
+
+  send(bytes: string | Buffer): this {
+    this.socket.write(bytes);
+    return this;
+  }
+
+  get statuses(): number[] {
+    return [...this.text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
+  }
+
+  /** Resolves once what has come fits, or the connection is closed. */
+  async until(fits: (raw: this) => boolean): Promise<this> {
+    while (!this.isClosed && !fits(this)) await new Promise<void>((resolve) => (this.#wake = resolve));
+    return this;
+  }
+
+  answered(count = 1): Promise<this> {
+    return this.until(({ statuses }) => statuses.length >= count);
+  }
+
+  ended(): Promise<this> {
+    return this.until(() => false);
+  }
+}
+
+/** Sends text, and gives what comes until the other side hangs up. */
+export async function rawAnswer(url: string, text: string): Promise<string> {
+  return (await new Raw(url).send(text).ended()).text;
 }

@@ -1,11 +1,12 @@
 // Connections by the network of their address, on whichever port: few addresses never take what others need.
 import { EventEmitter } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { VirtualClock } from '../../src/core/time/virtual.js';
 import { boundsOf, Sockets } from '../../src/node/bounds.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { inTurn } from './caller.js';
+import { Raw } from './raw.js';
 import { startRunning } from './running.js';
 
 class Connection extends EventEmitter {
@@ -71,16 +72,9 @@ it('a connection that has closed before it is looked at is not counted', () => {
 
 it('a node cuts what it has no room for, counts it, and takes others once some have closed', async () => {
   const node = await startRunning({ limits: { sockets: { perOwner: 4, onNode: 8 } } });
-  const { port } = new URL(node.url);
-  const open = async () => {
-    const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
-    const isCut = new Promise((resolve) => socket.once('close', () => resolve('cut')));
-    socket.write('GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    const answer = new Promise((resolve) => socket.once('data', () => resolve('answered')));
-    return { socket, told: await Promise.race([isCut, answer]) };
-  };
-  const opened = await inTurn(Array(10).keys(), () => open());
-  expect(opened.map(({ told }) => told)).toEqual([...Array(8).fill('answered'), 'cut', 'cut']);
+  const open = () => new Raw(node.url).send('GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n').answered();
+  const opened = await inTurn(Array(10).keys(), open);
+  expect(opened.map(({ statuses }) => statuses)).toEqual([...Array(8).fill([200]), [], []]);
   for (const { socket } of opened) socket.destroy();
   let text = '';
   while (!text.includes('weir_bound_refusals_total'))

@@ -1,10 +1,10 @@
 // A real process that is stopped for longer than a connection may be idle, and goes on: whoever waited gets an answer, what was due
 // meanwhile is in the record before what comes next.
-import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { type Serving, serve } from '../cli/command-line.js';
 import { ask } from './asking.js';
 import { Holder } from './caller.js';
+import { Raw } from './raw.js';
 
 const CYCLE_MS = 50;
 /** Longer than a connection may be idle, and than a request may take to arrive, by the defaults of the node. */
@@ -25,32 +25,23 @@ it('every request that waited while the node was stopped is answered', async () 
   const get = 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n';
   const body = '{"slug":"waited"}';
   const post = `POST /api/chain/state-machines HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const idle = await Client.on(node.url);
-  idle.send(get);
-  await idle.answers(1);
-  const silent = await Client.on(node.url);
-  const inHead = await Client.on(node.url);
-  inHead.send(get.slice(0, 20));
-  const inBody = await Client.on(node.url);
-  inBody.send(post.slice(0, -4));
+  const idle = await new Raw(node.url).send(get).answered();
+  const silent = await Raw.on(node.url);
+  const inHead = new Raw(node.url).send(get.slice(0, 20));
+  const inBody = new Raw(node.url).send(post.slice(0, -4));
   // Answered after what the others had sent was read.
   await ask(node.url, 'GET', '/api/clock');
-  let fresh: Promise<Client> | undefined;
+  let fresh: Raw | undefined;
   await stopFor(STOP_MS, () => {
     idle.send(get);
     silent.send(get);
     inHead.send(get.slice(20));
     inBody.send(post.slice(-4));
-    fresh = Client.on(node.url);
-    void fresh.then((client) => client.send(get));
+    fresh = new Raw(node.url).send(get);
   });
-  expect({
-    idle: await idle.answers(2),
-    silent: await silent.answers(1),
-    inHead: await inHead.answers(1),
-    inBody: await inBody.answers(1),
-    fresh: await (await fresh)?.answers(1),
-  }).toEqual({ idle: [200, 200], silent: [200], inHead: [200], inBody: [201], fresh: [200] });
+  await idle.answered(2);
+  const all = await Promise.all([idle, silent, inHead, inBody, fresh].map((raw) => raw!.answered()));
+  expect(all.map(({ statuses }) => statuses)).toEqual([[200, 200], [200], [200], [201], [200]]);
 });
 
 it('a machine that is deployed to after a stop has what was due meanwhile in its record before', async () => {
@@ -79,41 +70,3 @@ it('a machine that is deployed to after a stop has what was due meanwhile in its
     within,
   ]);
 });
-
-/** A connection on which parts of requests are sent. */
-class Client {
-  static async on(url: string): Promise<Client> {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    await new Promise((resolve) => socket.once('connect', resolve));
-    return new Client(socket);
-  }
-
-  readonly #socket: Socket;
-  #text = '';
-  #look = () => {};
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on('error', () => {});
-    socket.on('close', () => this.#look());
-    socket.on('data', (data) => {
-      this.#text += data.toString('latin1');
-      this.#look();
-    });
-  }
-
-  send(text: string): void {
-    this.#socket.write(text);
-  }
-
-  /** The statuses received, once there are so many or the connection is closed. */
-  answers(count: number): Promise<number[]> {
-    return new Promise((resolve) => {
-      this.#look = () => {
-        const statuses = [...this.#text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
-        if (statuses.length >= count || this.#socket.destroyed) resolve(statuses);
-      };
-      this.#look();
-    });
-  }
-}

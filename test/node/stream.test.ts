@@ -1,8 +1,8 @@
-import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { figureIn, metricsOf } from './asking.js';
 import { Listening } from './listening.js';
 import { nodeOfFile } from './node-of-file.js';
+import { Raw } from './raw.js';
 import { startRunning } from './running.js';
 
 const CYCLE_MS = 25;
@@ -150,6 +150,8 @@ it('a stream shows that it lives where cycles are long', async () => {
   expect([listening.heard, slow.errors]).toEqual([[], []]);
 });
 
+const READ = 'GET /api/chain/busy/stream HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
 it('a stream falls behind with a slow reader, and is cut for one that does not read at all, and no other', async () => {
   // Cycles are written to the good reader far more often than an idle connection is cut, also on a busy machine.
   const busy = await startRunning({ cycleMs: 50, limits: { readerBytes: 32 << 10, idleTimeoutMs: 1_000 } });
@@ -157,10 +159,8 @@ it('a stream falls behind with a slow reader, and is cut for one that does not r
   await owner.contractOn('busy', {}, true);
   const [contract] = busy.host.machines.get('busy')?.contracts ?? [];
   const good = await Listening.to(busy, '/api/chain/busy/stream');
-  const stalled = connect(Number(new URL(busy.url).port), '127.0.0.1');
-  const cut = new Promise<void>((resolve) => stalled.on('close', () => resolve()).on('error', () => {}));
-  stalled.write('GET /api/chain/busy/stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  stalled.pause();
+  const stalled = new Raw(busy.url).send(READ);
+  stalled.socket.pause();
   const figure = async (name: string) => figureIn(await metricsOf(busy.url), name);
   let seq = 2;
   while ((await figure('weir_stream_readers')) < 2);
@@ -172,8 +172,8 @@ it('a stream falls behind with a slow reader, and is cut for one that does not r
     }
     await good.next('transition', seq - 3);
   }
-  stalled.resume();
-  await cut;
+  stalled.socket.resume();
+  await stalled.ended();
   expect(good.of('transition').map(({ id }) => Number(id))).toEqual(
     Array.from({ length: seq - 2 }, (_, index) => index + 3),
   );
@@ -187,8 +187,7 @@ it('a stream is cut for a reader that does not read, although more is written fo
   const busy = await startRunning({ cycleMs: 50, limits });
   await busy.owner().contractOn('busy', {}, true);
   const [contract] = busy.host.machines.get('busy')!.contracts;
-  const stalled = connect(Number(new URL(busy.url).port), '127.0.0.1').pause();
-  stalled.on('error', () => {}).write('GET /api/chain/busy/stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  new Raw(busy.url).send(READ).socket.pause();
   const readers = async () => figureIn(await metricsOf(busy.url), 'weir_stream_readers');
   while ((await readers()) === 0);
   while ((await readers()) > 0)

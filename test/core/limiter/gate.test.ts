@@ -64,7 +64,7 @@ it.each(published)('a gate decides a known sequence as stated: %s', (_, threshol
 const runs = fc.record({
   threshold: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(100)),
   within: fc.constantFrom(1, 2, 3, 10, 59, 60, 61, 10_000),
-  start: fc.constantFrom(0, -70, 2 ** 31 - 3, 2_306_790_000),
+  start: fc.constantFrom(0, -(2 ** 31), 2 ** 31 - 3, 2_306_790_000, 2 ** 32 - 9, 2 ** 40),
   steps: fc.array(
     fc.record({
       gap: fc.oneof(

@@ -15,12 +15,12 @@ export interface NaiveTransition {
 export class NaiveLimiter {
   state: 'allowing' | 'limiting' = 'allowing';
   readonly transitions: NaiveTransition[] = [];
-  private readonly events: number[] = [];
+  private events: number[] = [];
   private heldUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
-    readonly threshold: number,
-    readonly within: number,
+    public threshold: number,
+    public within: number,
     public cycle: number,
   ) {}
 
@@ -48,6 +48,13 @@ export class NaiveLimiter {
       if (this.state === 'allowing') admitted += 1;
     }
     return { admitted, limited: n - admitted };
+  }
+
+  /** From now on by other numbers. What has left the window is gone, also for a longer one. */
+  change(threshold: number, within: number): void {
+    const least = Math.min(this.within, within);
+    this.events = this.events.filter((at) => at > this.cycle - least);
+    [this.threshold, this.within] = [threshold, within];
   }
 
   hold(state: 'allowing' | 'limiting', cycles: number): void {

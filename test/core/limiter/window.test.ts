@@ -145,30 +145,6 @@ describe('gates that are neighbours in memory', () => {
     );
   });
 
-  it.each([-2_000, -(2 ** 31), 2 ** 31 - 9, 2 ** 32 - 9, 2 ** 40])(
-    'a gate that begins in cycle %d does as one from 0 on',
-    (start) => {
-      const steps = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 12 }), n: fc.nat(4) }), { maxLength: 60 });
-      const all = Object.values(plans);
-      fc.assert(
-        fc.property(steps, fc.nat(all.length - 1), (taken, which) => {
-          const [late, early] = [plannedGate(all[which]!, start), plannedGate(all[which]!, 0)];
-          let cycle = 0;
-          for (const { gap, n } of taken) {
-            cycle += gap;
-            expect(late.gate.decide(n, start + cycle)).toBe(early.gate.decide(n, cycle));
-          }
-          const moves = late.transitions.map((one) => ({ ...one, cycle: one.cycle - start }));
-          expect([moves, late.gate.cycle - start, late.gate.counts]).toEqual([
-            early.transitions,
-            cycle,
-            early.gate.counts,
-          ]);
-        }),
-      );
-    },
-  );
-
   it('a gate that counts nothing stands in a cycle all the same', () => {
     const byHand = { from: 'on', to: 'off', operator: 'KO42' };
     const plan = planContract(defined('switch', { on: { initial: true }, off: {} }, [byHand]));

@@ -1,11 +1,12 @@
 // Real gateways of Debian in front of a real app, with the recipes of scenarios/recipes as they stand there.
 import { createServer as createHttpServer, request } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import autocannon from 'autocannon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loopback } from '../../loopback.js';
 import { startEdge } from '../../node/edge.js';
+import { rawAnswer } from '../../node/raw.js';
 import type { Running as Node } from '../../node/running.js';
 import { type App, gateways, type Places, recipe, startApp } from './gateway-servers.js';
 import { isInstalled, type Running } from './real-servers.js';
@@ -224,14 +225,8 @@ function headOf(target: string, lines: readonly string[]): string {
 }
 
 /** The status that a request gets as it is written; 0 where the connection is closed without one. */
-function statusOf(url: string, request: string): Promise<number> {
-  return new Promise((resolve) => {
-    const { hostname, port } = new URL(url);
-    let text = '';
-    const socket = connect(Number(port), hostname, () => socket.write(request));
-    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
-    socket.on('error', () => {}).on('close', () => resolve(Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1] ?? 0)));
-  });
+async function statusOf(url: string, request: string): Promise<number> {
+  return Number(/^HTTP\/1\.[01] (\d{3})/.exec(await rawAnswer(url, request))?.[1] ?? 0);
 }
 
 /**

@@ -158,11 +158,11 @@ export async function startFastify(timeWindow: number, max: number): Promise<Run
   return { url, close: async () => void (await app.close()) };
 }
 
-export function startFlexible(points: number, duration: number, redisPort?: number): Promise<Running> {
+export function startFlexible(points: number, duration: number, storeClient?: object): Promise<Running> {
   const limiter =
-    redisPort === undefined
+    storeClient === undefined
       ? new RateLimiterMemory({ points, duration })
-      : new RateLimiterRedis({ storeClient: redisClient(redisPort), points, duration });
+      : new RateLimiterRedis({ storeClient, points, duration });
   return served((_request, response) => {
     limiter.consume('key').then(
       () => response.end('done'),
@@ -175,39 +175,11 @@ export function startFlexible(points: number, duration: number, redisPort?: numb
 
 export async function startFlexibleOnRedis(): Promise<Running> {
   const redis = await startRedis();
-  const { url, close } = await startFlexible(10, 1, redis.port);
-  return { url, close: async () => void (await Promise.all([close(), redis.close()])) };
-}
-
-/** Of the client of Redis the one call that the limiter makes: its script, with numbers as the answer. */
-function redisClient(port: number): object {
-  const socket = connect(port, '127.0.0.1');
-  socket.unref();
-  const waiting: ((numbers: number[]) => void)[] = [];
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-    for (
-      let found = /^\*2\r\n:(-?\d+)\r\n:(-?\d+)\r\n/.exec(text);
-      found;
-      found = /^\*2\r\n:(-?\d+)\r\n:(-?\d+)\r\n/.exec(text)
-    ) {
-      text = text.slice(found[0].length);
-      waiting.shift()!([Number(found[1]), Number(found[2])]);
-    }
-  });
-  const client: Record<string, unknown> = {
-    status: 'ready',
-    defineCommand(name: string, { lua }: { lua: string }) {
-      client[name] = (args: string[]) =>
-        new Promise<number[]>((resolve) => {
-          waiting.push(resolve);
-          const words = ['EVAL', lua, '1', ...args];
-          socket.write(
-            `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`,
-          );
-        });
-    },
+  const client = new (await import('ioredis')).Redis(redis.port, '127.0.0.1');
+  const { url, close } = await startFlexible(10, 1, client);
+  const closeAll = async () => {
+    client.disconnect();
+    await Promise.all([close(), redis.close()]);
   };
-  return client;
+  return { url, close: closeAll };
 }

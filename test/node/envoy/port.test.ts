@@ -1,11 +1,11 @@
 // The port of Envoy's rate limit service shares the connections of the node, and bounds calls that do not come as a whole.
 import { connect as connectHttp2 } from 'node:http2';
-import { connect } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
 import { startRateLimitService } from '../../../src/node/envoy/rate-limit-service.js';
 import type { OpenDoor } from '../../../src/node/node.js';
 import { inTurn } from '../caller.js';
+import { Raw } from '../raw.js';
 import { startRunning } from '../running.js';
 
 /** With it a client of HTTP/2 begins: words, and settings of which there are none. */
@@ -21,21 +21,13 @@ it('a connection without room is cut on the port of gRPC, too, and one that clos
     limits: { sockets: { perOwner: 2, onNode: 4 } },
     door: anyPort,
   });
-  const port = Number(node.doorAddress!.split(':').at(-1));
-  const open = async () => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {});
-    socket.write(PREFACE);
-    const told = await new Promise((resolve) => {
-      socket.once('data', () => resolve('open')).once('close', () => resolve('cut'));
-    });
-    return { socket, told };
-  };
-  const opened = await inTurn(Array(5).keys(), () => open());
-  expect(opened.map(({ told }) => told)).toEqual(['open', 'open', 'open', 'open', 'cut']);
+  const open = () => new Raw(`http://${node.doorAddress}`).send(PREFACE).until(({ text }) => text !== '');
+  const opened = await inTurn(Array(5).keys(), open);
+  expect(opened.map(({ isClosed }) => isClosed)).toEqual([false, false, false, false, true]);
   await expect(fetch(`${node.url}/healthz`)).rejects.toThrow();
   for (const { socket } of opened) socket.destroy();
   let again = await open();
-  while (again.told === 'cut') again = await open();
+  while (again.isClosed) again = await open();
   again.socket.destroy();
 });
 

@@ -11,21 +11,38 @@ import { temporaryFolder } from '../../left-behind.js';
 import { startProcess } from './process.js';
 import { appendAll, entryOf, machineImage } from './sample-rows.js';
 
-it.each<[string, (wal: string) => void]>([
+const killed = { write: killedStore('write'), count: killedStore('count') };
+
+/** The folder of a store that was killed while it was idle: its log ends with what was acknowledged. */
+async function killedStore(task: 'write' | 'count') {
+  const dir = temporaryFolder();
+  const writer = startProcess(task, dir, 20);
+  await writer.printed(21);
+  await writer.kill();
+  return { dir, settled: Math.max(...writer.lines.slice(1).map(Number)) };
+}
+
+/** A copy of it, whose log is damaged. */
+async function damagedStore(task: 'write' | 'count', damage: (wal: string) => void) {
+  const { dir: whole, settled } = await killed[task];
+  const dir = temporaryFolder();
+  fs.cpSync(whole, dir, { recursive: true });
+  damage(join(dir, 'weir.db-wal'));
+  return { dir, settled, refused: failureOf(() => openSqliteStore({ dir }).close()) };
+}
+
+const damages: readonly [string, (wal: string) => void][] = [
   ['is gone', (wal) => fs.rmSync(wal)],
   ['is empty', (wal) => fs.truncateSync(wal)],
   ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
-  ['is cut off in its midst', (wal) => fs.truncateSync(wal, fs.statSync(wal).size >> 1)],
-  ['has a flipped bit in its midst', (wal) => flip(wal, fs.statSync(wal).size >> 1)],
-])('a killed store whose log %s is refused, with the rows that are missing', async (_, damage) => {
-  const dir = temporaryFolder();
-  // It is idle when it is killed: the log ends with what was acknowledged.
-  const writer = startProcess('write', dir, 20);
-  await writer.printed(21);
-  await writer.kill();
-  const settled = Math.max(...writer.lines.slice(1).map(Number));
-  damage(join(dir, 'weir.db-wal'));
-  const refused = failureOf(() => openSqliteStore({ dir }).close());
+];
+
+it.each([
+  ...damages,
+  ['is cut off in its midst', (wal: string) => fs.truncateSync(wal, fs.statSync(wal).size >> 1)],
+  ['has a flipped bit in its midst', (wal: string) => flip(wal, fs.statSync(wal).size >> 1)],
+] as const)('a killed store whose log %s is refused, with the rows that are missing', async (_, damage) => {
+  const { dir, settled, refused } = await damagedStore('write', damage);
   const accepted = openSqliteStore({ dir, acceptLoss: true });
   const [found] = [...accepted.machines()];
   const [lost] = accepted.lost;
@@ -42,28 +59,22 @@ it.each<[string, (wal: string) => void]>([
   openSqliteStore({ dir }).close();
 });
 
-it.each<[string, (wal: string) => void]>([
-  ['is gone', (wal) => fs.rmSync(wal)],
-  ['is empty', (wal) => fs.truncateSync(wal)],
-  ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
-])('a killed store whose log %s and had counts alone is refused: no row is missing', async (_, damage) => {
-  const dir = temporaryFolder();
-  const writer = startProcess('count', dir, 20);
-  await writer.printed(21);
-  await writer.kill();
-  damage(join(dir, 'weir.db-wal'));
-  const refused = failureOf(() => openSqliteStore({ dir }).close());
-  expect(refused).toMatchObject({
-    code: 'rows_missing',
-    what: `The database in ${dir} lacks counts that were acknowledged.`,
-    why: expect.stringMatching(
-      /^Missing: the last (commit|\d+ commits), with the counts of windows .* No row is missing\.$/,
-    ),
-    fix: expect.stringContaining('--allow lost-rows'),
-  });
-  openSqliteStore({ dir, acceptLoss: true }).close();
-  openSqliteStore({ dir }).close();
-});
+it.each(damages)(
+  'a killed store whose log %s and had counts alone is refused: no row is missing',
+  async (_, damage) => {
+    const { dir, refused } = await damagedStore('count', damage);
+    expect(refused).toMatchObject({
+      code: 'rows_missing',
+      what: `The database in ${dir} lacks counts that were acknowledged.`,
+      why: expect.stringMatching(
+        /^Missing: the last (commit|\d+ commits), with the counts of windows .* No row is missing\.$/,
+      ),
+      fix: expect.stringContaining('--allow lost-rows'),
+    });
+    openSqliteStore({ dir, acceptLoss: true }).close();
+    openSqliteStore({ dir }).close();
+  },
+);
 
 it('a killed store is opened again and again where nothing is missing', async () => {
   const dir = temporaryFolder();
