@@ -28,7 +28,7 @@ describe('options without effect', () => {
       ['limiter --cycle-ms 5', '--cycle-ms has no effect without a limiter.'],
       ['limiter nginx 1r/s --cycle-ms 5', '--cycle-ms has no effect'],
       [`simulate ${scenario} --log - --out x`, '--out has no effect with --log -.'],
-      [`replay ${log} --from 2026-01-02 --to 2026-01-01`, '--to is not after --from: no request lies between.'],
+      [`replay ${log} --from 2026-01-02 --to 1767225600000`, '--to is not after --from: no request lies between.'],
       [`simulate ${scenario} --workers 2`, '--workers has no effect without --replications.'],
       [`simulate ${scenario} --workers redis://127.0.0.1`, '--workers has no effect without --replications.'],
       [`simulate ${scenario} --replications 2 --for 5`, '--for has no effect with --replications.'],

@@ -6,7 +6,7 @@ import { readInstant } from '../../harness/traffic/log/instant.js';
 import type { LogOptions } from '../../harness/traffic/log/log-options.js';
 import { parseWhere } from '../../harness/traffic/log/log-options.js';
 import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
-import { timeUnits } from '../../harness/traffic/log/unix.js';
+import { timeUnits, unitOfDigits, wholeDigits } from '../../harness/traffic/log/unix.js';
 import { counted, readFacts } from '../words.js';
 import { type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './exit-codes.js';
@@ -96,7 +96,7 @@ export function refuseCosts({ cost }: LogOptions, beside: string | undefined): v
 
 function instantIn(text: string): number | undefined {
   const bytes = Buffer.from(text);
-  const ms = readInstant(bytes, 0, bytes.length, 's');
+  const ms = readInstant(bytes, 0, bytes.length, unitOfDigits(wholeDigits(bytes, 0, bytes.length)) ?? 's');
   return Number.isNaN(ms) ? undefined : ms;
 }
 

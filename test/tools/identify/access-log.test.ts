@@ -100,7 +100,7 @@ it('a stretch of a long log is looked at that begins after a silence, where deci
 it('all requests are taken as those of one client if asked to, and a condition looks at another client', async () => {
   const lines = [combined('192.0.2.1', 0, 200), combined('192.0.2.2', 1, 429)];
   expect((await read(lines, { key: 'none' })).seen.length).toBe(2);
-  const one = await read(lines, { log: { where: [parseWhere('client=192.0.2.1')] } });
+  const one = await read(lines, { log: { where: [parseWhere('client==192.0.2.1')] } });
   expect(one.seen.map(({ key, status }) => [key, status])).toEqual([['192.0.2.1', 200]]);
 });
 

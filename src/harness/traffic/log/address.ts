@@ -5,10 +5,6 @@
 //   GET http://example.org/a/b?c=d HTTP/1.1                 method GET, path /a/b
 import { isIP } from 'node:net';
 
-function methodOf(requestLine: string): string {
-  return requestLine.split(/\s/, 1)[0]!;
-}
-
 export function pathOf(text: string): string {
   return urlOf(text).split(/[?#]/, 1)[0]!.replace(HOST, '');
 }
@@ -29,7 +25,7 @@ const HOST = /^(?:\w{2,7}:\/\/[^/]*|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?=\/))/i;
 
 /** What a request line holds, by role. */
 export const partsOfLine: Readonly<Record<string, (text: string) => string>> = {
-  method: methodOf,
+  method: (text) => text.split(/\s/, 1)[0]!,
   path: pathOf,
   query: queryOf,
 };

@@ -206,9 +206,7 @@ function wordEnd(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-function isAddress(word: string): boolean {
-  return !/^-?[,"']*$/.test(word);
-}
+const isAddress = (word: string) => !/^-?[,"']*$/.test(word);
 
 /** What precedes the address may be a host, a forwarded address that is missing, or the level and name of a logger. */
 function clientOf(word: string, rest: string): string | undefined {

@@ -7,7 +7,7 @@ const words = (...lines: string[]): string[] => lines.flatMap((line) => line.spl
 export const timeNames = words(
   'edge_start_timestamp start_utc start_local msec timestamp_ms timestamp startedDateTime datetime date_time time ts t time_iso8601 time_local',
   'event_time start_time started_at created_at logged_at request_timestamp epoch unix unix_time period bucket starttime timestamp_start when',
-  'req_time_sec start begin asctime log_time',
+  'req_time_sec start begin asctime log_time request_received_timestamp',
 );
 /** Parts of a time. They are the time if their values have a date and a clock time. */
 export const partNames = words('second minute hour day date');
@@ -50,7 +50,7 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
   ),
   path: words(
     'path uri_path url_path request_path req_path cs_uri_stem uri request_uri req_uri url',
-    'url_original original_url request_url http_path x_envoy_origin_path http_target client_request_path client_request_uri',
+    'url_original original_url requested_uri request_url http_path x_envoy_origin_path http_target client_request_path client_request_uri',
   ),
   query: words('query query_string uri_query cs_uri_query args url_query'),
   agent: words(

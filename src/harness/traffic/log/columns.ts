@@ -197,7 +197,7 @@ function choiceOf(
   const { timeUnit } = options;
   const values = valuesOf(layout, name).map((value) => value.trim());
   const isDates = clock !== undefined || mostly(values, isDate);
-  if (!isDates && mostly(values, (value) => YEAR_LAST.test(value))) throw noDates(layout, name, values[0]!, path);
+  if (!isDates && mostly(values, (value) => LIKE_DATE.test(value))) throw noDates(layout, name, values[0]!, path);
   const unit = timeUnit ?? unitOf(values, name) ?? (isDates ? 's' : undefined);
   if (unit === undefined) throw noTimes(layout, name, values, path);
   const mayMix =
@@ -217,12 +217,12 @@ function choiceOf(
   };
 }
 
-const YEAR_LAST = /^\d{1,2}([/.-])\d{1,2}\1\d{4}\b/;
+const LIKE_DATE = /^\d{1,4}([/.-])\d{1,2}\1\d{1,4}\b/;
 
 function noDates(layout: Layout, name: string, example: string, path: string): Failure {
   return new Failure('invalid_input', {
     what: `The values of ${columnWords(layout, name)} of ${path} are no times, as ${shown(example)}.`,
-    why: 'Dates in digits are read with the year first: day and month cannot be distinguished.',
+    why: 'Dates in digits are read with the year first: day and month cannot be distinguished. A zone is read as +05:30, or by a name that no other zone has.',
     fix: 'Convert them to ISO 8601, or name another with --time.',
   });
 }

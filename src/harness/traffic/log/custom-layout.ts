@@ -21,14 +21,10 @@ export function nearlyAll<T>(values: readonly T[], holds: (value: T) => boolean)
 export const NEARLY_ALL = 0.9;
 
 /** A method and a path; the garbage that servers log in its place is not one. */
-export function isRequestLine(text: string): boolean {
-  return /^[A-Z][A-Z_-]{2,}\s+\S/.test(text);
-}
+export const isRequestLine = (text: string) => /^[A-Z][A-Z_-]{2,}\s+\S/.test(text);
 
 /** Those of RFC 9110 and its relatives, and of nginx, load balancers and Cloudflare; 000 where none was sent. */
-export function isStatus(text: string): boolean {
-  return STATUS.test(text);
-}
+export const isStatus = (text: string) => STATUS.test(text);
 
 const STATUS =
   /^(?:000|10[0-3]|20[0-8]|226|30[0-8]|4(?:0\d|1[0-8]|2[1-689]|31|4[049]|5[01]|6[0134]|9[4-9])|5(?:0[0-8]|1[01]|2\d|30|61|98|99))$/;
@@ -98,9 +94,7 @@ function isCalled(before: readonly string[] | undefined, role: Role): boolean {
 
 const NAME = /^(\w+)[=:]$/;
 
-export function isGarbage(text: string): boolean {
-  return text === '-' || text === '' || /\\x|[^\x20-\x7e]/.test(text);
-}
+export const isGarbage = (text: string) => text === '-' || text === '' || /\\x|[^\x20-\x7e]/.test(text);
 
 /** Next to the request, with perhaps its protocol between; else the only one, or one of equals. */
 function statusOf(
@@ -191,10 +185,10 @@ export const customLayout: Recognise = (head, isNamed) => {
   return undefined;
 };
 
-const REQUEST = new RegExp(`(?:^|[\\s"|[=])(?:${METHODS})["\\s|]+\\S`);
+export const REQUEST = new RegExp(`(?:^|[\\s"|[=])(?:${METHODS})["\\s|]+\\S`);
 
-/** nginx's, whose lines say what went wrong with a request. */
-const ERROR_LOG = /\[(?:emerg|alert|crit|error|warn|notice|info|debug)\] \d+#\d+: /;
+/** Those of nginx and Apache, whose lines say what went wrong with a request. */
+const ERROR_LOG = /\[(?:\w*:)?(?:emerg|alert|crit|error|warn|notice|info|debug)\] (?:\d+#\d+: |\[pid )/;
 
 /** Bars and tabs come first: what they separate may hold blanks. A plain table has columns. */
 function delimitersOf(texts: readonly string[]): string[] {

@@ -70,11 +70,8 @@ function hasMsAfter(rows: readonly Row[], time: number): boolean {
   if (!hasSeconds || !nearlyAll(after, isFraction)) return false;
   const alone = after.filter((cell) => /^\d+$/.test(cell));
   // A column of three digits may be a status, or a count.
-  return alone.length < after.length || alone.some((cell) => cell.startsWith('0')) || isNoStatus(alone, rows[0]!.cells);
-}
-
-function isNoStatus(alone: readonly string[], { length }: readonly string[]): boolean {
-  return length > 2 && !nearlyAll(alone, isStatus);
+  const isNoStatus = rows[0]!.cells.length > 2 && !nearlyAll(alone, isStatus);
+  return alone.length < after.length || alone.some((cell) => cell.startsWith('0')) || isNoStatus;
 }
 
 export const evenTable: Recognise = ({ bytes }) => {
@@ -143,10 +140,15 @@ function tableIn(head: Buffer): Table {
   return best;
 }
 
-/** None where text follows a quote, as in JSON after a prefix. A date is not a name: then the first row is data. */
+/**
+ * None where text follows a quote, as in JSON after a prefix. A date or a clock time is not a name: then the first row is data.
+ * A further column of the same name is told apart by its number.
+ */
 function headerOf({ bytes, cells }: Row, delimiter: string): readonly string[] {
   const isBroken = new RowScanner(delimiter).scan(bytes, 0, bytes.length) === 'broken';
-  return isBroken || cells.some((cell) => isFullDate(cell, true)) ? [] : cells;
+  return isBroken || cells.some((cell) => isFullDate(cell, true) || CLOCK_END.test(cell))
+    ? []
+    : cells.map((cell, i) => (cell === '' || cells.indexOf(cell) === i ? cell : `${cell} (${i + 1})`));
 }
 
 /** After a delimiter too many, values have the name before their own: harmless only within text in the last columns. */

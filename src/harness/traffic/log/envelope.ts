@@ -42,10 +42,10 @@ const envelopes: readonly Envelope[] = [
   envelope('syslog', `(?:<\\d{1,3}>)?(?<time>${BSD}) (?<program>[^\\s:\\[]+)(?:\\[[^\\]]*\\])?: ?`),
   // Logger of Ruby:  I, [2015-05-17T10:05:03.123456 #7]  INFO -- : method=GET path=/a status=200
   envelope('Ruby logger', `[A-Z], \\[(?<time>${ISO}) #\\d+\\] +[A-Z]+ -- [^:]*: `),
-  // Caddy on a terminal:  2015/05/17 10:05:03.123⇥info⇥http.log.access⇥handled request⇥{"request": …
+  // Caddy and others with zap on a terminal:  2015/05/17 10:05:03.123⇥info⇥http.log.access⇥handled request⇥{"request": …
   envelope(
     'Caddy console',
-    `(?<time>\\d{4}/\\d\\d/\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d+)\\t${COLOUR}[A-Za-z]+${COLOUR}\\t(?<program>\\S+)\\t[^\\t]*\\t`,
+    `(?<time>\\d{4}/\\d\\d/\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d+|${ISO})\\t${COLOUR}[A-Za-z]+${COLOUR}\\t(?<program>\\S+)\\t(?:[^\\t{]*\\t){1,2}`,
   ),
   // Heroku, docker logs -t:  2015-05-17T10:05:03.123456789Z 192.0.2.1 - - [...
   envelope('timestamps', `(?<time>${ISO}) (?:(?<program>\\w+\\[[\\w.-]+\\]): )?`),

@@ -21,7 +21,8 @@ const zoneHours = new Map(
 const ZONE_NAMES = [...zoneHours.keys()].join('|');
 /** As logs write it behind a time. */
 export const ZONE_TEXT = `(?:${ZONE_NAMES}|[+-]\\d\\d:?\\d\\d)`;
-const ZONE = `(?:\\s*(${ZONE_NAMES}|[+-]\\d\\d(?::?\\d\\d)?))?`;
+/** Go and Java write it twice, by its hours and by its name: `+0000 UTC m=+0.1`, `+01:00[Europe/Berlin]`, `Z[UTC]`. */
+const ZONE = `(?:\\s*(${ZONE_NAMES}|[+-]\\d\\d(?::?\\d\\d)?)(?:(?<=\\d) [A-Z]{3,5}(?: m=[+-][\\d.]+)?|\\[[\\w/+-]+\\]?)?)?`;
 const WEEKDAY = '(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\\s+)?';
 const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?';
 

@@ -106,6 +106,6 @@ function unique(template: string): string {
   return template.replace(/\$\{(\w+)\}/g, (whole, name: string) => {
     const times = (seen.get(name) ?? 0) + 1;
     seen.set(name, times);
-    return times === 1 ? whole : named(`${name}_${times}`);
+    return times === 1 || name === '_' ? whole : named(`${name}_${times}`);
   });
 }

@@ -48,7 +48,7 @@ export interface Condition {
   readonly value: string;
 }
 
-const CONDITION = /^\s*([^=!<>]+?)\s*(!=|>=|<=|=|>|<)\s*(.*?)\s*$/s;
+const CONDITION = /^\s*([^=!<>]+?)\s*(!=|>=|<=|==?|>|<)\s*(.*?)\s*$/s;
 
 /** @throws Failure `wrong_usage` */
 export function parseWhere(text: string): Condition {
@@ -59,28 +59,23 @@ export function parseWhere(text: string): Condition {
       fix: `For example --where method=POST, --where 'status>=500' or --where 'path=/api/*'.`,
     });
   }
-  return { field, comparison: comparisons.find((one) => one === comparison)!, value };
+  return { field, comparison: comparisons.find((one) => one === comparison) ?? '=', value };
 }
+
+const orders: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+};
 
 /** Numbers compare as numbers; < and > never hold for other text. */
 export function conditionTest({ comparison, value }: Condition): (text: string) => boolean {
+  const order = orders[comparison];
   const number = Number(value);
-  switch (comparison) {
-    case '=':
-      return equals(value);
-    case '!=': {
-      const isEqual = equals(value);
-      return (text) => !isEqual(text);
-    }
-    case '>':
-      return (text) => text !== '' && Number(text) > number;
-    case '>=':
-      return (text) => text !== '' && Number(text) >= number;
-    case '<':
-      return (text) => text !== '' && Number(text) < number;
-    case '<=':
-      return (text) => text !== '' && Number(text) <= number;
-  }
+  if (order !== undefined) return (text) => text !== '' && order(Number(text), number);
+  const isEqual = equals(value);
+  return comparison === '=' ? isEqual : (text) => !isEqual(text);
 }
 
 function equals(value: string): (text: string) => boolean {

@@ -29,14 +29,15 @@ export function knownBinary(head: Buffer): { readonly what: string; readonly fix
 const MAX_CONTROL = 2;
 const MAX_CONTROL_SHARE = 0.05;
 
-/** Many control bytes. Leading NULs do not count: log rotation leaves them. */
+/** Many control bytes. NULs in a row do not count: log rotation leaves them at the start, a crash anywhere. */
 export function looksBinary(head: Buffer): boolean {
-  let start = 0;
-  while (start < head.length && head[start] === 0) start++;
   let control = 0;
-  for (let at = start; at < head.length; at++) {
+  let length = 0;
+  for (let at = 0; at < head.length; at++) {
     const byte = head[at]!;
+    if (byte === 0 && (at === 0 || head[at - 1] === 0)) continue;
+    length++;
     if (byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b) control++;
   }
-  return start === head.length ? head.length > 0 : control > MAX_CONTROL + MAX_CONTROL_SHARE * (head.length - start);
+  return length === 0 ? head.length > 0 : control > MAX_CONTROL + MAX_CONTROL_SHARE * length;
 }

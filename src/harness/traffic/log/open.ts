@@ -5,7 +5,7 @@ import { addressAndTime, plainClf } from './clf.js';
 import { roleNames, usualIn } from './column-names.js';
 import { type Columns, chooseColumns, columnWords, timeFieldsIn } from './columns.js';
 import { counts } from './counts.js';
-import { customLayout, isCustom, NEARLY_ALL } from './custom-layout.js';
+import { customLayout, isCustom, NEARLY_ALL, REQUEST } from './custom-layout.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
 import { type DocumentKind, documentKinds, documentReader, refuseUnread } from './documents.js';
 import {
@@ -30,7 +30,7 @@ import {
 } from './formats.js';
 import { type Intake, printable } from './intake.js';
 import { isObject, jsonLayout } from './json.js';
-import { type Layout, type LogHead, type Recognise, valuesOf } from './layout.js';
+import { type Layout, type LogHead, mostly, type Recognise, valuesOf } from './layout.js';
 import { LineCutter, type LogReader } from './lines.js';
 import { isLogFormat, templateOf } from './log-format.js';
 import type { LogOptions, Warning } from './log-options.js';
@@ -142,7 +142,7 @@ export function formatOf(head: Buffer, options: LogOptions, path: string): Layou
   if (found !== undefined) return found;
   if (head.length >= HEAD_BYTES && !head.includes(LINE_FEED))
     throw unknown(path, `Its first line is longer than ${HEAD_BYTES >> 10} KiB.`);
-  throw refusal(lines[0]!, path);
+  throw refusal(lines, path);
 }
 
 /** Tried last: many texts look like these. */
@@ -202,9 +202,8 @@ function jsonFormat(start: LogHead, head: Buffer, path: string): Layout | Docume
   if (kind?.name === 'har') return kind;
   const found = jsonLines(start);
   // A single line may be one object that contains all requests.
-  return found !== undefined && (kind === undefined || timeFieldsIn(found, start.options.timeColumn) !== undefined)
-    ? found
-    : kind;
+  const isLines = start.lines.length > 1 || kind === undefined;
+  return found !== undefined && (isLines || timeFieldsIn(found, start.options.timeColumn) !== undefined) ? found : kind;
 }
 
 function jsonLines({ lines, options }: LogHead): Layout | undefined {
@@ -287,15 +286,29 @@ function beginsJson(head: Buffer): boolean {
   return /^(\xef\xbb\xbf)?\s*(\{|\[\s*(["{[]|$))/.test(head.toString('latin1', 0, 4096));
 }
 
-function refusal(firstLine: Buffer, path: string): Failure {
+function refusal(lines: readonly Buffer[], path: string): Failure {
+  const firstLine = lines[0]!;
   const first = `Its first line is \`${printable(firstLine, 0, firstLine.length)}\`.`;
-  return beginsJson(firstLine)
-    ? unknown(
-        path,
-        `It is JSON, but not one object a line, and not an array of objects. ${first}`,
-        "Make it so: `jq -c '.[]'` for an array, `jq -c .` else.",
-      )
-    : unknown(path, first);
+  if (beginsJson(firstLine) && !/^\s*\{\s*[^"}\s]/.test(firstLine.toString('latin1', 0, 64)))
+    return unknown(
+      path,
+      `It is JSON, but not one object a line, and not an array of objects. ${first}`,
+      "Make it so: `jq -c '.[]'` for an array, `jq -c .` else.",
+    );
+  const has = (pattern: RegExp) => mostly(lines, (line) => pattern.test(line.toString('latin1')));
+  if (has(/^\W*\d\d:\d\d:\d\d\b/))
+    return unknown(
+      path,
+      `Its times have no date. ${first}`,
+      "Put the day of the log before them, as `sed 's/^/2026-01-31 /'` does.",
+    );
+  if (has(REQUEST) && !has(/\d\d:\d\d|\d{10}/))
+    return unknown(
+      path,
+      `Its lines have requests, and no time. ${first}`,
+      'Have the time written, by the program or by what collects its lines, as `docker logs -t` and `kubectl logs --timestamps` do.',
+    );
+  return unknown(path, first);
 }
 
 function unknown(path: string, why: string, fix?: string): Failure {

@@ -18,7 +18,7 @@ const MAX_MS = 8.64e15;
 const PLAIN_DIGITS = 15;
 const MAX_BYTES = 400;
 
-const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
+const DECIMAL = /^([+-]?)(\d*)(?:(?:\.|(?<=\d{10}),)(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
  * Unix ms of a decimal number (`807256800.25`, `-0.5`, `1.4462495e9`), rounded down; NaN for other text and beyond MAX_MS.
@@ -69,10 +69,10 @@ function isNumeric(bytes: Uint8Array, from: number, to: number): boolean {
   return true;
 }
 
-const NUMERIC_SIGNS = Buffer.from('+-.eE');
+const NUMERIC_SIGNS = Buffer.from('+-.,eE');
 
 export function numberOf(text: string): number {
-  return DECIMAL.test(text) && /\d/.test(text) ? Number(text) : Number.NaN;
+  return DECIMAL.test(text) && /\d/.test(text) ? Number(text.replace(',', '.')) : Number.NaN;
 }
 
 export function wholeDigits(bytes: Uint8Array, from: number, to: number): number {

@@ -9,9 +9,7 @@ const entry = (startedDateTime: string, more: object = {}): object => ({
   ...more,
 });
 
-const har = (entries: readonly object[]): object => ({
-  log: { version: '1.2', creator: { name: 'x' }, pages: [], entries },
-});
+const har = (entries: readonly object[]) => ({ log: { version: '1.2', creator: { name: 'x' }, pages: [], entries } });
 
 const entries = [
   entry('2015-05-17T10:05:03.1239Z'),

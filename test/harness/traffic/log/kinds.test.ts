@@ -56,10 +56,9 @@ it.each<[name: string, kind: string, text: string]>([
 });
 
 it('the parts of a line that CRI has cut are joined', async () => {
-  const [first] = two;
   const text = [
-    `2015-05-17T10:05:03Z stdout P ${first.slice(0, 30)}`,
-    `2015-05-17T10:05:03Z stdout F ${first.slice(30)}`,
+    `2015-05-17T10:05:03Z stdout P ${two[0].slice(0, 30)}`,
+    `2015-05-17T10:05:03Z stdout F ${two[0].slice(30)}`,
     `2015-05-17T10:05:04Z stdout F ${two[1]}`,
   ].join('\n');
   expect(await summary(text, client)).toEqual({ kind: 'combined in CRI', ...plainTwo });
@@ -163,12 +162,12 @@ it.each([
   });
 });
 
-it.each(['5/17/2015 10:05', '17/05/2015 10:05:03', '01.06.2015 10:05:03'])(
-  'a date in digits that does not begin with the year is refused: %s',
+it.each(['5/17/2015 10:05', '17/05/2015 10:05:03', '01.06.2015 10:05:03', '15-06-01 10:05', '2015-06-01 10:05 IST'])(
+  'a date in digits that does not begin with the year, or in a zone that several share, is refused: %s',
   async (date) => {
     await expect(readText(`when;x\n${date};1\n`)).rejects.toMatchObject({
       what: `The values of column when of log are no times, as ${date}.`,
-      why: 'Dates in digits are read with the year first: day and month cannot be distinguished.',
+      why: 'Dates in digits are read with the year first: day and month cannot be distinguished. A zone is read as +05:30, or by a name that no other zone has.',
       fix: 'Convert them to ISO 8601, or name another with --time.',
     });
   },

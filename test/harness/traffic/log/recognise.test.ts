@@ -20,6 +20,7 @@ it.each<[string, string, string]>([
   ['combined', 'a virtual host first', `example.org:80 ${combined}\n`],
   ['combined', 'a few lines of garbage first', `x\n\n{"time":5}\n${combined}\n${combined}\n`],
   ['combined', 'NULs that log rotation left first', `${'\0'.repeat(5000)}${combined}\n${combined}\n`],
+  ['combined', 'NULs that a crash left between lines', `${combined}\n${'\0'.repeat(5000)}\n${combined}\n`],
   ['combined', 'an address in brackets first', `[::1] - - ${combined.slice(12)}\n`],
   ['combined', 'an address in brackets first', `[2001:db8::1] - - ${combined.slice(12)}\n`],
   ['combined', 'names of columns in a path', `${combined.replace('GET /', 'GET /?x=1,time,requests')}\n${combined}\n`],
@@ -36,6 +37,7 @@ it.each<[string, string, string]>([
   ['ndjson', 'one object', '{"time":5}'],
   ['ndjson', 'a cut first line', '"b":5}\n{"time":5}\n{"time":6}\n'],
   ['ndjson', 'objects with a log in them', '{"log":{"file":"x"},"time":5}\n{"log":{"file":"x"},"time":6}\n'],
+  ['ndjson', 'objects whose time is not known, with an array', '{"when":5,"tags":[{"a":1}]}\n{"when":6,"tags":[]}\n'],
   ['combined', 'objects with access log lines in them', `{"time":5,"message":${JSON.stringify(combined)}}\n`],
   ['json', 'an array', '[\n  {"time":5}\n]\n'],
   ['json', 'an array of lines with commas', '[\n{"time":5},\n{"time":6}\n]\n'],
@@ -47,13 +49,10 @@ it.each<[string, string, string]>([
   expect(format(text)).toBe(expected);
 });
 
-it('a named column makes a table of a log', () => {
+it('a named column makes a table of a log, and a named format is taken as it is', () => {
   expect(format(`when|what\n5|x\n`, { timeColumn: 'when' })).toBe('csv');
   const tailed = `${common}|when\n${common}|5\n`;
   expect([format(tailed), format(tailed, { timeColumn: 'when' })]).toEqual(['common', 'csv']);
-});
-
-it('a named format is taken as it is', () => {
   expect(format('words and more words\n', { format: 'common' })).toBe('common');
 });
 
@@ -69,6 +68,9 @@ it.each<[string, string | Buffer, RegExp]>([
   ['an object too long to be looked at as a whole', `{"time":5,"a":"${'b'.repeat(1 << 16)}`, /Its first line is longer than 64 KiB\./],
   ['words', 'It was a dark night;\nthe rain fell.\n', /Its first line is `It was a dark night;`\. `weir help logs` lists the formats\. /],
   ['an array of access log lines', `["1.2.3.4 - - ${time}",\n"1.2.3.4 - - ${time}"]`, /It is JSON/],
+  ['requests without a time', 'GET /a 200 12 - 3.1 ms\nGET /b 404 - - 0.2 ms\n', /requests, and no time\. .* `docker logs -t`/],
+  ['clock times without a date', '13:56:58 | 200 | 192.0.2.1 | GET | /a\n13:56:59 | 200 | 192.0.2.1 | GET | /\n', /have no date\. .*the day/],
+  ["a dictionary of Python, which is no JSON", "{'status': 200}\n", /^\S+ is no log of a known format\. Its first line is/],
   ['an object over many lines', '{\n  "time": 5\n}\n', /It is JSON, but not one object a line, and not an array of objects\./],
   ['control characters', 'a\u001b[31mb\u0007\n', /`a·\[31mb·`/],
 ])('what is no log is refused in words: %s', (_, bytes, message) => {
