@@ -6,10 +6,10 @@ import { Failure } from '../../../core/schema/failure.js';
 import { roleNames, usualIn } from './column-names.js';
 import { datedIn, isFullDate, timeFieldsIn } from './columns.js';
 import { isAddress, isMethod, isStatus, nearlyAll } from './custom-layout.js';
-import type { Cutter, Field, KnownFields, Layout, Recognise, Role, Slots } from './layout.js';
+import type { Cutter, KnownFields, Layout, Recognise, Role, Slots } from './layout.js';
 import { LineCutter } from './lines.js';
 import type { Warning } from './log-options.js';
-import { rowCutter, rowReader, unwrapped } from './rows.js';
+import { RowScanner, rowCutter } from './rows.js';
 
 interface Table {
   readonly delimiter: string;
@@ -145,7 +145,7 @@ function tableIn(head: Buffer): Table {
  * A further column of the same name is told apart by its number.
  */
 function headerOf({ bytes, cells }: Row, delimiter: string): readonly string[] {
-  const isBroken = rowReader(delimiter)(bytes.toString()).quotes === 'broken';
+  const isBroken = new RowScanner(delimiter).scan(bytes, 0, bytes.length) === 'broken';
   return isBroken || cells.some((cell) => isFullDate(cell, true) || CLOCK_END.test(cell))
     ? []
     : cells.map((cell, i) => (cell === '' || cells.indexOf(cell) === i ? cell : `${cell} (${i + 1})`));
@@ -191,11 +191,11 @@ const PIECE_BYTES = 4096;
 
 function sampleRows(head: Buffer, delimiter: string, joinsMs = false): Row[] {
   const rows: Row[] = [];
-  const read = rowReader(delimiter, joinsMs);
-  const cutter = rowCutter(read, (row, bytes, from, to) => {
+  const scanner = new RowScanner(delimiter, joinsMs);
+  const cutter = rowCutter(scanner, (bytes, from, to) => {
     if (rows.length > SAMPLED_ROWS) return;
-    const { cells } = unwrapped(read, row, bytes.toString('utf8', from, to));
-    rows.push({ bytes: Buffer.from(bytes.subarray(from, to)), cells: cells.map((cell) => cell.trim()) });
+    unwrap(scanner, bytes);
+    rows.push({ bytes: Buffer.from(bytes.subarray(from, to)), cells: scanner.texts() });
   });
   const lines = new LineCutter(cutter, { skip: () => undefined });
   for (let at = 0; at < head.length && rows.length <= SAMPLED_ROWS; at += PIECE_BYTES) {
@@ -218,21 +218,19 @@ function tableLayout(
     cutter: (named) => {
       const fields = [...named.values()];
       const columns = [...named.keys()].map((name) => names.indexOf(name));
-      const read = rowReader(delimiter, joinsMs);
-      /** Of the row that is passed on; undefined for lines that are not joined. */
-      let joined: ReturnType<typeof read> | undefined;
+      const scanner = new RowScanner(delimiter, joinsMs);
+      let isScanned = false;
       return {
         cut: (bytes, from, to) => {
-          const text = bytes.toString('utf8', from, to);
-          const row = joined ?? read(text);
-          const { cells } = names.length > 1 ? unwrapped(read, row, text) : row;
-          for (let i = 0; i < fields.length; i++) setCell(fields[i]!, cells[columns[i]!], bytes);
+          if (!isScanned) scanner.scan(bytes, from, to);
+          const data = names.length > 1 ? unwrap(scanner, bytes) : bytes;
+          for (let i = 0; i < fields.length; i++) scanner.give(columns[i]!, data, fields[i]!);
           return undefined;
         },
         joinLines: (reader) => {
+          isScanned = true;
           let isFirst = hasNames;
-          return rowCutter(read, (row, bytes, from, to, number) => {
-            joined = row;
+          return rowCutter(scanner, (bytes, from, to, number) => {
             if (!isFirst) reader.line(bytes, from, to, number);
             isFirst = false;
           });
@@ -243,10 +241,12 @@ function tableLayout(
   };
 }
 
-/** An empty cell is there, and has no text. */
-function setCell(field: Field, cell: string | undefined, bytes: Buffer): void {
-  if (cell === '') field.set(bytes, 0, 0);
-  else if (cell !== undefined) field.setText(cell);
+/** A row quoted as a whole is one field: its content is scanned instead. Returns the bytes scanned last. */
+function unwrap(scanner: RowScanner, bytes: Buffer): Buffer {
+  if (scanner.fields !== 1 || !scanner.isQuoted(0)) return bytes;
+  const inner = Buffer.from(scanner.text(0));
+  scanner.scan(inner, 0, inner.length);
+  return inner;
 }
 
 const FIELDS = /^#(?:fields\t|Fields:\s*)(.*)$/i;
@@ -276,7 +276,7 @@ function namesIn(line: Buffer): readonly string[] | undefined {
 }
 
 function directiveCutter(format: string, named: Slots, first: readonly string[]): Cutter {
-  const [blanks, tabs] = [rowReader(' '), rowReader('\t')];
+  const [blanks, tabs] = [new RowScanner(' '), new RowScanner('\t')];
   const fields = [...named.values()];
   const placesIn = (all: readonly string[]) => [...named.keys()].map((name) => all.indexOf(name));
   const date = named.get('date');
@@ -291,17 +291,19 @@ function directiveCutter(format: string, named: Slots, first: readonly string[])
         places = placesIn(names);
         return '';
       }
-      const text = bytes.toString('utf8', from, to);
-      const { cells } = (text.includes('\t') ? tabs : blanks)(text);
+      const scanner = bytes.subarray(from, to).includes(TAB) ? tabs : blanks;
+      scanner.scan(bytes, from, to);
       for (let i = 0; i < places.length; i++) {
-        const cell = cells[places[i]!];
+        const [start, end] = [scanner.fieldFrom(places[i]!), scanner.fieldTo(places[i]!)];
         // `-` means no value.
-        if (cell !== '-') setCell(fields[i]!, cell, bytes);
+        if (end !== start + 1 || bytes[start] !== MINUS) scanner.give(places[i]!, bytes, fields[i]!);
       }
       if (date !== undefined && !names.includes('date')) date.setText(day);
-      return cells.length * 2 < names.length ? `not a line of the format ${format}` : undefined;
+      return scanner.fields * 2 < names.length ? `not a line of the format ${format}` : undefined;
     },
   };
 }
 
+const TAB = 0x09;
 const HASH = 0x23;
+const MINUS = 0x2d;

@@ -1,69 +1,120 @@
-// Rows of CSV and TSV: their cells, and which lines form a row.
+// Rows of CSV and TSV: where fields begin and end, and which lines form a row.
+import type { Field } from './layout.js';
 import { type LineReader, MAX_LINE_BYTES } from './lines.js';
 
-interface Row {
-  readonly cells: readonly string[];
-  /** At its end all are closed, one is open, or one was closed before text that RFC 4180 does not allow. */
-  readonly quotes: 'closed' | 'open' | 'broken';
+/** Quotes at the end of a row: all closed, one open, or one closed before text that RFC 4180 does not allow. */
+type QuoteState = 'closed' | 'open' | 'broken';
+
+/** RFC 4180, tolerating blanks around quotes and text after them. */
+export class RowScanner {
+  fields = 0;
+  readonly #delimiter: number;
+  readonly #joinsMs: boolean;
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
+  readonly #quoted: boolean[] = [];
+  #bytes: Buffer = Buffer.alloc(0);
+
+  /** @param joinsMs whether `10:05:03,123` is one field in spite of the delimiter, as log4j and Python's logging write a time */
+  constructor(delimiter: string, joinsMs = false) {
+    this.#delimiter = delimiter.charCodeAt(0);
+    this.#joinsMs = joinsMs;
+  }
+
+  /** `isInside`: the row begins within a quoted field. */
+  scan(bytes: Buffer, from: number, to: number, isInside = false): QuoteState {
+    this.#bytes = bytes;
+    this.fields = 0;
+    let state: QuoteState = 'closed';
+    let at = from;
+    do {
+      const isContinued = isInside && this.fields === 0;
+      if (!isContinued) at = skipSpaces(bytes, at, to);
+      if (isContinued || (at < to && bytes[at] === QUOTE)) {
+        const start = isContinued ? at : at + 1;
+        const close = closingQuote(bytes, start, to);
+        this.#add(start, close, true);
+        if (close === to) return 'open';
+        at = this.#delimiter === SPACE ? close + 1 : skipSpaces(bytes, close + 1, to);
+        if (at < to && bytes[at] !== this.#delimiter) state = 'broken';
+        at = this.#fieldEnd(bytes, at, to);
+      } else {
+        const start = at;
+        at = this.#fieldEnd(bytes, at, to);
+        this.#add(start, at, false);
+      }
+    } while (at++ < to);
+    return state;
+  }
+
+  fieldFrom(index: number): number {
+    return this.#from[index]!;
+  }
+
+  fieldTo(index: number): number {
+    return this.#to[index]!;
+  }
+
+  isQuoted(index: number): boolean {
+    return this.#quoted[index]!;
+  }
+
+  text(index: number): string {
+    const text = this.#bytes.toString('utf8', this.#from[index], this.#to[index]);
+    return (this.isQuoted(index) ? text.replaceAll('""', '"') : text).trim();
+  }
+
+  texts(): string[] {
+    return Array.from({ length: this.fields }, (_, index) => this.text(index));
+  }
+
+  give(index: number, bytes: Buffer, into: Field): void {
+    if (index < 0 || index >= this.fields) return;
+    const from = this.#from[index]!;
+    const to = this.#to[index]!;
+    if (this.isQuoted(index) && bytes.subarray(from, to).includes(QUOTE)) into.setText(this.text(index));
+    else into.set(bytes, from, to);
+  }
+
+  #add(from: number, to: number, isQuoted: boolean): void {
+    const index = this.fields++;
+    this.#from[index] = from;
+    this.#to[index] = to;
+    this.#quoted[index] = isQuoted;
+  }
+
+  #fieldEnd(bytes: Buffer, from: number, to: number): number {
+    let at = from;
+    while (at < to && (bytes[at] !== this.#delimiter || (this.#joinsMs && isBeforeMs(bytes, from, at, to)))) at++;
+    return at;
+  }
 }
 
-/** @param isInside the text begins within a quoted cell */
-type RowReader = (text: string, isInside?: boolean) => Row;
+const CLOCK_BYTES = 8;
+const FRACTION_BYTES = 7;
 
-/**
- * RFC 4180, tolerating blanks around quotes and text after them.
- * @param joinsMs whether `10:05:03,123` is one cell in spite of the delimiter, as log4j and Python's logging write a time
- */
-export function rowReader(delimiter: string, joinsMs = false): RowReader {
-  const endOf = (row: string, from: number): number => {
-    let end = row.indexOf(delimiter, from);
-    while (joinsMs && end >= 0 && CLOCK_AND_MS.test(row.slice(Math.max(from, end - 8), end + 8)))
-      end = row.indexOf(delimiter, end + 1);
-    return end < 0 ? row.length : end;
-  };
-  return (text, isInside = false) => {
-    const row = isInside ? `"${text}` : text;
-    const cells: string[] = [];
-    let quotes: Row['quotes'] = 'closed';
-    for (let at = 0; at <= row.length; at++) {
-      const from = afterBlanks(row, at);
-      if (row[from] !== '"') {
-        at = endOf(row, from);
-        cells.push(row.slice(from, at));
-        continue;
-      }
-      const close = closingQuote(row, from + 1);
-      cells.push(unescaped(row.slice(from + 1, close)));
-      if (close === row.length) return { cells, quotes: 'open' };
-      const after = delimiter === ' ' ? close + 1 : afterBlanks(row, close + 1);
-      at = endOf(row, after);
-      if (at > after) quotes = 'broken';
-    }
-    return { cells, quotes };
-  };
+function isBeforeMs(bytes: Buffer, from: number, at: number, to: number): boolean {
+  return (
+    at - from >= CLOCK_BYTES &&
+    CLOCK_AND_MS.test(bytes.toString('latin1', at - CLOCK_BYTES, Math.min(to, at + FRACTION_BYTES + 1)))
+  );
 }
 
 const CLOCK_AND_MS = /^\d\d:\d\d:\d\d,\d{3}(?:\d{3})?(?:\D|$)/;
 
-function afterBlanks(row: string, from: number): number {
+function skipSpaces(bytes: Buffer, from: number, to: number): number {
   let at = from;
-  while (row[at] === ' ') at++;
+  while (at < to && bytes[at] === SPACE) at++;
   return at;
 }
 
-function closingQuote(row: string, from: number): number {
-  let at = row.indexOf('"', from);
-  while (at >= 0 && row[at + 1] === '"') at = row.indexOf('"', at + 2);
-  return at < 0 ? row.length : at;
-}
-
-function unescaped(quoted: string): string {
-  return quoted.includes('"') ? quoted.replaceAll('""', '"').trim() : quoted;
-}
-
-/** A row that is quoted as a whole is one cell, and has its cells within. */
-export function unwrapped(read: RowReader, row: Row, text: string): Row {
-  return row.cells.length === 1 && /^ *"/.test(text) ? read(row.cells[0]!.trim()) : row;
+function closingQuote(bytes: Buffer, from: number, to: number): number {
+  for (let at = from; at < to; at++) {
+    if (bytes[at] !== QUOTE) continue;
+    if (at + 1 < to && bytes[at + 1] === QUOTE) at++;
+    else return at;
+  }
+  return to;
 }
 
 const MAX_ROW_LINES = 1000;
@@ -82,10 +133,7 @@ interface HeldLine {
  * A quote that closes in an invalid place (right), or not within 1,000 lines, 1 MiB or the file, is a stray one: each line
  * is a row. Held lines contain no closing quote, so rereading them cannot open another row: the work stays linear.
  */
-export function rowCutter(
-  read: RowReader,
-  give: (row: Row, ...line: Parameters<LineReader['line']>) => void,
-): LineReader {
+export function rowCutter(scanner: RowScanner, give: LineReader['line']): LineReader {
   let held: HeldLine[] = [];
   let heldBytes = 0;
   const hold = (bytes: Buffer, from: number, to: number, number: number): void => {
@@ -101,27 +149,33 @@ export function rowCutter(
   const join = (): void => {
     const lines = take();
     const row = Buffer.concat(lines.flatMap(({ bytes }, i) => (i === 0 ? [bytes] : [LINE_FEED, bytes])));
-    give(read(row.toString()), row, 0, row.length, lines[0]!.number);
+    scanner.scan(row, 0, row.length);
+    give(row, 0, row.length, lines[0]!.number);
   };
   const release = (): void => {
-    for (const { bytes, number } of take()) give(read(bytes.toString()), bytes, 0, bytes.length, number);
+    for (const { bytes, number } of take()) {
+      scanner.scan(bytes, 0, bytes.length);
+      give(bytes, 0, bytes.length, number);
+    }
   };
   const line: LineReader['line'] = (bytes, from, to, number) => {
-    const { cells, quotes } = read(bytes.toString('utf8', from, to), held.length > 0);
     if (held.length === 0) {
-      if (quotes === 'open') hold(bytes, from, to, number);
-      else give({ cells, quotes }, bytes, from, to, number);
+      if (scanner.scan(bytes, from, to) === 'open') hold(bytes, from, to, number);
+      else give(bytes, from, to, number);
       return;
     }
-    if (quotes === 'broken' || held.length >= MAX_ROW_LINES || heldBytes + to - from > MAX_LINE_BYTES) {
+    const state = scanner.scan(bytes, from, to, true);
+    if (state === 'broken' || held.length >= MAX_ROW_LINES || heldBytes + to - from > MAX_LINE_BYTES) {
       release();
       line(bytes, from, to, number);
       return;
     }
     hold(bytes, from, to, number);
-    if (quotes === 'closed') join();
+    if (state === 'closed') join();
   };
   return { line, end: release };
 }
 
 const LINE_FEED = Buffer.from('\n');
+const SPACE = 0x20;
+const QUOTE = 0x22;
