@@ -52,7 +52,7 @@ export const NOWHERE: LimitPlace = { id: 0, limits: [], counted: [], unjudged: [
 
 /** Products that charge only if all limits of a place admit. */
 const CHARGES_TOGETHER = new Set(['nginx', 'kong']);
-/** Products in which a refused request does not come to the limits after; in others all are charged. */
+/** Products in which a refused request does not reach the limits after; in others all are charged. */
 const ENDS_AT_REFUSAL = new Set(['traefik', 'aws-waf', 'cloudflare']);
 
 export interface LeftOut {

@@ -139,14 +139,8 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
   }
 }
 
-/**
- * A limiter of a scenario, or the words of `--limit`, as a definition for `decide`, `replay$` and `planContract`.
- * @param cycleMs of the run that uses it @throws Failure `invalid_definition`, `invalid_input`, with the place of each fault
- */
-export function limiterDefinition(
-  given: string | Readonly<Record<string, unknown>>,
-  cycleMs: number,
-): ContractDefinition {
+/** Of a limiter of a scenario, or of the words of `--limit`. @param cycleMs of the run @throws Failure `invalid_definition`, `invalid_input`, with places */
+export function limiterDefinition(given: string | object, cycleMs: number): ContractDefinition {
   const limiter = checkLimiter(given);
   if (followsRule(limiter)) {
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;

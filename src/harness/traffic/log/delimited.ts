@@ -142,7 +142,7 @@ function tableIn(head: Buffer): Table {
 
 /**
  * None where text follows a quote, as in JSON after a prefix. A date or a clock time is not a name: then the first row is data.
- * A further column of the same name is told apart by its number.
+ * A further column of the same name has its number beside it.
  */
 function headerOf({ bytes, cells }: Row, delimiter: string): readonly string[] {
   const isBroken = new RowScanner(delimiter).scan(bytes, 0, bytes.length) === 'broken';
