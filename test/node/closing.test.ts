@@ -103,7 +103,7 @@ it('a node that closes ends a stream with the time after which to connect again,
 });
 
 it('a node that closes says that it is not ready before it takes no more', async () => {
-  const node = await startRunning({ limits: { noticeMs: 300 } });
+  const node = await startRunning({ limits: { noticeMs: 1_500 } });
   const closed = node.close();
   const answers = [await node.ask('GET', '/readyz'), await node.ask('GET', '/healthz')];
   await closed;

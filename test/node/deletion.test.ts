@@ -67,7 +67,7 @@ it('a contract is gone with its room, the others go on, and the record holds', a
 });
 
 it('a machine is gone with its room, and its record is read until its retention is over', async () => {
-  const { node, mint, nobody } = await start(undefined, { retentionMs: 1_500 });
+  const { node, mint, nobody } = await start(undefined, { retentionMs: 4_000 });
   const [owner, stranger] = [await mint(), await mint()];
   const gate = gateOf('m', await owner.contractOn('m', KEYED, true));
   for (let times = 0; times < 40; times += 1) await owner.get(`${gate}?key=k${times}`);
