@@ -245,6 +245,7 @@ async function bash(script: string, attempts = 4): Promise<string> {
   return out;
 }
 
+/** A column is as wide as the figures of a run. */
 function patternOf(shown: string): RegExp {
   const words = shown
     .trim()
@@ -254,7 +255,7 @@ function patternOf(shown: string): RegExp {
         ? '[^]*'
         : line
             .split('…')
-            .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+            .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/ {2,}/g, ' +'))
             .join('.*'),
     );
   return new RegExp(words.join('\n'));

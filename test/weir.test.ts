@@ -111,7 +111,6 @@ it.each<[call: string, body: () => unknown, place: string]>([
   ['words and fields', () => createLimiter({ limit: '5 in 1s', threshold: 5 } as never), '/threshold'],
   ['words that are none', () => createLimiter({ limit: 5 } as never), '/limit'],
   ['a number', () => createLimiter(5 as never), '/limit'],
-  ['a definition with a field that no window has', () => limiterDefinition({ tresholds: 5 }, 777), '/tresholds'],
   ['a parameter that the template does not have', () => rateLimiter({ tresholds: 5 } as never), '/tresholds'],
   ['half a request', () => createLimiter().decide(0, 0.5), '/n'],
   ['no time', () => createLimiter().decide(Number.NaN), '/nowMs'],
