@@ -245,7 +245,6 @@ async function bash(script: string, attempts = 4): Promise<string> {
   return out;
 }
 
-/** A column is as wide as the figures of a run. */
 function patternOf(shown: string): RegExp {
   const words = shown
     .trim()

@@ -146,7 +146,7 @@ it('weir replay takes columns, counts, spread, keys and another cycle from the c
 });
 
 it('the outcome of a replay says how the log was read', async () => {
-  const { read } = await outcomeOf(['scenarios/shop.log', '--key', 'client', '--where', 'path!=/item/0']);
+  const { read } = await outcomeOf(['scenarios/shop.log', '--key', 'client', '--where', 'path!="/item/0"']);
   expect(read).toEqual({
     format: 'combined',
     columns: { time: 'time', key: 'client', where: 'request' },
@@ -289,6 +289,7 @@ refuses('replay --out none', [
   [['scenarios/shop.log', '--cycle-ms', '0'], '--cycle-ms'],
   [['scenarios/shop.log', '--count', '/60 parsecs'], 'parsecs'],
   [['scenarios/shop.log', '--where', 'POST'], '--where'],
+  [['scenarios/shop.log', '--where', 'path=~^/item'], '--where'],
   [['scenarios/shop.log', '--from', 'soon'], '--from'],
   [['-', '--refused', join(folder, 'r.ndjson')], 'standard input'],
   [['scenarios/shop.log', '--refused', join(folder, 'r.ndjson'), '--limit', file('n.conf', 'limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\nlimit_req zone=a;')], 'a file of a gateway'],

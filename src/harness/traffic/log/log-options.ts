@@ -48,11 +48,11 @@ export interface Condition {
   readonly value: string;
 }
 
-const CONDITION = /^\s*([^=!<>]+?)\s*(!=|>=|<=|==?|>|<)\s*(.*?)\s*$/s;
+const CONDITION = /^\s*([^=!<>]+?)\s*(!=|>=|<=|==?(?!=)|>|<)(?!~)\s*(['"]?)(.*?)\3\s*$/s;
 
 /** @throws Failure `wrong_usage` */
 export function parseWhere(text: string): Condition {
-  const [, field, comparison, value = ''] = CONDITION.exec(text) ?? [];
+  const [, field, comparison, , value = ''] = CONDITION.exec(text) ?? [];
   if (field === undefined) {
     throw new Failure('wrong_usage', {
       what: `--where takes a field, a comparison and a value, and not "${text}".`,
