@@ -1,6 +1,6 @@
 // Reads the limits of a domain from YAML, in the format of Envoy's rate limit service.
 import type { Static } from 'typebox';
-import { checkLimiter, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
+import { limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
 import { sha256Hex } from '../../core/schema/canonical.js';
 import { readDocument } from '../../core/schema/document.js';
 import { Failure, type Fault } from '../../core/schema/failure.js';
@@ -176,8 +176,8 @@ function limitOf(
     if (unit !== undefined || requests !== undefined)
       return fault('/limiter', 'cannot be combined with unit and requests_per_unit');
     try {
-      const checked = checkLimiter(limiter, `${place}/rate_limit/limiter`);
-      return add({ definition: named(limiterDefinition(checked, cycleMs), path), perUnit: undefined });
+      const definition = limiterDefinition(limiter as string | object, cycleMs, `${place}/rate_limit/limiter`);
+      return add({ definition: named(definition, path), perUnit: undefined });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (error.faults.length === 0) return fault('/limiter', error.why ?? error.what);

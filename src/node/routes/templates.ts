@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/contracts.js';
 import type { ContractDefinition } from '../../core/limiter/definition.js';
-import { checkLimiter, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
+import { limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
 import { rateLimiter, TEMPLATE_ID } from '../../core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../core/limiter/rule-limiter.js';
 import { templates } from '../../core/limiter/templates.js';
@@ -100,7 +100,7 @@ function limiterIn(asked: readonly (readonly [name: string, value: unknown])[], 
   if (name === undefined) return undefined;
   const other = asked.find(([one]) => one !== name)?.[0];
   if (other !== undefined) throw notBoth('No contract was created.', name, other);
-  return limiterDefinition(checkLimiter(limiter, `/${name}`), cycleMs);
+  return limiterDefinition(limiter as string | object, cycleMs, `/${name}`);
 }
 
 function templateNamed(id: string): ContractDefinition {

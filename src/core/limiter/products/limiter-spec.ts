@@ -139,9 +139,9 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
   }
 }
 
-/** Of a limiter of a scenario, or of the words of `--limit`. @param cycleMs of the run @throws Failure `invalid_definition`, `invalid_input`, with places */
-export function limiterDefinition(given: string | object, cycleMs: number): ContractDefinition {
-  const limiter = checkLimiter(given);
+/** Of a limiter of a scenario, or of the words of `--limit`. @param cycleMs of the run @throws Failure as `checkLimiter`, `invalid_input` */
+export function limiterDefinition(given: string | object, cycleMs: number, place = ''): ContractDefinition {
+  const limiter = checkLimiter(given, place);
   if (followsRule(limiter)) {
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;
     return ruleLimiter(definitionOf(limiter, cycleMs), name);
