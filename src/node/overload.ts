@@ -19,7 +19,7 @@ import type { Counts } from './metrics.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';
 
 const DECIDES = /\/(?:gate|events?)(?:\?|$)|\/contracts\/[^/?]+\/gate\//;
-const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
+export const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
 
 /** Values of Retry-After in turn, so that refused clients do not all return at once. */
 const RETRY_AFTER_SECONDS = ['1', '2', '3'];

@@ -1,13 +1,18 @@
-// Pipelined requests: a few of each connection per turn of the loop, so that others do not wait for all that one client sends at once.
+// How many requests a turn of the loop takes: a few of each connection, so that others do not wait for all that one client pipelines; and a
+// few of those without a credential, over all connections: 500 strangers who ask at once would be a turn of 80 ms.
 //
 //   connection a   a1 a2 … a8 │ a9 … a16 │ a17 …       64 KB at once are 400 gates: some 40 ms in one go
 //   connection b   b1         │ b2       │
+//   strangers      c1 … j1    │ k1 … r1  │ s1 …
 //                    turn         turn
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { LoopTurn } from '../core/time/loop-turn.js';
+import { SUPERVISES } from './overload.js';
 
 const AT_ONCE = 8;
+/** Requests without a credential that wait: a third of a second of work. */
+const MOST_STRANGERS = 2_048;
 
 interface Pipeline {
   handled: number;
@@ -46,34 +51,55 @@ export class Pipelines {
   }
 
   before(next: RequestListener): RequestListener {
-    const handOver = (socket: Socket, pipeline: Pipeline) => {
-      const some = pipeline.waiting.splice(0, AT_ONCE);
-      pipeline.turn = this.#turn.count();
-      pipeline.handled = some.length;
-      if (!socket.destroyed) for (const [request, response] of some) next(request, response);
-      if (pipeline.waiting.length > 0) setImmediate(handOver, socket, pipeline);
+    const strangers = newPipeline();
+    const ofStrangers = this.#inTurns(() => strangers, MOST_STRANGERS, next);
+    return this.#inTurns(pipelineOf, this.#mostWaiting, (request, response) => {
+      if (isStranger(request)) ofStrangers(request, response);
+      else next(request, response);
+    });
+  }
+
+  #inTurns(
+    lineOf: (request: IncomingMessage) => Pipeline,
+    mostWaiting: number,
+    next: RequestListener,
+  ): RequestListener {
+    const handOver = (line: Pipeline) => {
+      const some = line.waiting.splice(0, AT_ONCE);
+      line.turn = this.#turn.count();
+      line.handled = some.length;
+      for (const [request, response] of some) if (!request.socket.destroyed) next(request, response);
+      if (line.waiting.length > 0) setImmediate(handOver, line);
     };
     return (request, response) => {
-      const socket: PipelinedSocket = request.socket;
-      socket.pipeline ??= { handled: 0, turn: 0, waiting: [], isRefused: false };
-      const { pipeline } = socket;
-      if (pipeline.isRefused) return;
+      if (pipelineOf(request).isRefused) return;
+      const line = lineOf(request);
       const turn = this.#turn.count();
-      if (pipeline.turn !== turn) {
-        pipeline.turn = turn;
-        pipeline.handled = 0;
+      if (line.turn !== turn) {
+        line.turn = turn;
+        line.handled = 0;
       }
-      const { waiting } = pipeline;
-      if (waiting.length === 0 && pipeline.handled < AT_ONCE) {
-        pipeline.handled += 1;
+      if (line.waiting.length === 0 && line.handled < AT_ONCE) {
+        line.handled += 1;
         next(request, response);
-      } else if (waiting.length < this.#mostWaiting) {
-        if (waiting.length === 0) setImmediate(handOver, socket, pipeline);
-        waiting.push([request, response]);
+      } else if (line.waiting.length < mostWaiting) {
+        if (line.waiting.length === 0) setImmediate(handOver, line);
+        line.waiting.push([request, response]);
       } else {
-        pipeline.isRefused = true;
+        pipelineOf(request).isRefused = true;
         this.#refuse(request, response);
       }
     };
   }
+}
+
+const newPipeline = (): Pipeline => ({ handled: 0, turn: 0, waiting: [], isRefused: false });
+
+function pipelineOf({ socket }: { readonly socket: PipelinedSocket }): Pipeline {
+  socket.pipeline ??= newPipeline();
+  return socket.pipeline;
+}
+
+function isStranger({ headers, url = '' }: IncomingMessage): boolean {
+  return headers.authorization === undefined && headers.cookie === undefined && !SUPERVISES.test(url);
 }

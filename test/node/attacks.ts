@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { defaultLimits } from '../../src/node/limits.js';
+import { Raw } from './raw.js';
 
 type Method = 'GET' | 'POST';
 type Body = object | string;
@@ -55,6 +56,14 @@ export class Asker {
     const sockets = Array.from({ length: connections }, () => connect(Number(port), hostname).on('error', () => {}));
     await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
     for (const socket of sockets) socket.resetAndDestroy();
+  }
+
+  /** Sends requests at once on a connection of their own, until all are answered or it is closed. */
+  async pipeline(path: string, requests: number): Promise<void> {
+    const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${this.key}\r\n\r\n`;
+    const { statuses, socket } = await new Raw(this.url).send(request.repeat(requests)).answered(requests);
+    socket.destroy();
+    for (const status of statuses) this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
   }
 
   /** Sends a body that may be refused before its end. */
@@ -139,6 +148,8 @@ export async function prepare(owner: Asker): Promise<void> {
   await owner.machine('names');
   const definition = { keyed: { max_keys: 100_000, idle_cycles: 1, overflow: 'share', store_keys: 'plain' } };
   keyed = await owner.deploy('names', { threshold: 5, within: 60, ...definition });
+  await owner.machine('piped');
+  piped = `/api/chain/piped/contracts/${await owner.deploy('piped')}/gate`;
   // Windows that are full and as long as they may be, of contracts that limit: a forecast looks through all of it.
   await owner.machine('long');
   for (let n = 0; n < 10; n += 1) {
@@ -158,6 +169,7 @@ async function lateEvents(owner: Asker): Promise<object[]> {
 
 let gate: string | undefined;
 let keyed: string | undefined;
+let piped = '';
 let watched = '';
 /** Each with a free key of its own. */
 const others: Asker[] = [];
@@ -223,6 +235,7 @@ const all: readonly (readonly [name: string, answer: number | readonly number[],
   ['a flood', [200, 503], 500, get('/api/clock')],
   ['connections that ask once', 200, undefined, (_owner, stranger) => stranger.askOnNewConnection('/api/clock')],
   ['9,200 connections that are reset at once', 200, 4, (_owner, stranger) => stranger.reset(2_300)],
+  ['a connection that pipelines 200 gates', [200, 429], 1, (owner) => owner.pipeline(piped, 200)],
   ['operators', 200, undefined, post('/api/core/shift', () => ({ steps: 32, operators: ['KO42'], inputs: { S: 100 } }))],
 ];
 

@@ -91,7 +91,7 @@ it('overload counts how long requests take, and not how long the machine stands 
   expect([slow.indexOf(503) > 150, slow.indexOf(503) < 200]).toEqual([true, true]);
 });
 
-it('a connection gets a few requests in a turn of the loop, in order, and is refused if it has too many', async () => {
+it('a turn of the loop takes a few requests of a connection, and of all strangers, in order, and refuses too many', async () => {
   const log: string[] = [];
   const pipelines = new Pipelines(
     loopTurn(() => 0),
@@ -99,17 +99,20 @@ it('a connection gets a few requests in a turn of the loop, in order, and is ref
     ({ url }) => log.push(`refused ${url}`),
   );
   const listener = pipelines.before(({ url }) => log.push(url!));
-  const [a, b] = ['a', 'b'].map((name) => {
+  const clientOf = (name: string, headers: IncomingMessage['headers']) => {
     const socket = { destroyed: false };
-    return (n: number) => listener({ url: `${name}${n}`, socket } as unknown as IncomingMessage, {} as ServerResponse);
-  });
+    const request = { socket, headers };
+    return (n: number) => listener({ ...request, url: `${name}${n}` } as IncomingMessage, {} as ServerResponse);
+  };
+  const [a, b] = ['a', 'b'].map((name) => clientOf(name, { authorization: 'Bearer k' }));
   const turn = () => new Promise<void>((resolve) => setImmediate(() => resolve(log.push('|') as never)));
   // The turn ends behind what the requests left for it.
   for (let n = 1; n <= 40; n += 1) a!(n);
   b!(1);
   for (let left = 4; left > 0; left -= 1) await turn();
   b!(2);
-  const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => `a${from + n}`);
+  const upTo = (from: number, to: number, name = 'a') =>
+    Array.from({ length: to - from + 1 }, (_, n) => `${name}${from + n}`);
   expect(log).toEqual([
     ...upTo(1, 8),
     'refused a29',
@@ -123,6 +126,14 @@ it('a connection gets a few requests in a turn of the loop, in order, and is ref
     '|',
     'b2',
   ]);
+  log.length = 0;
+  for (let n = 1; n <= 20; n += 1) clientOf('s', {})(n);
+  b!(3);
+  clientOf('/healthz?', {})(1);
+  await turn();
+  await turn();
+  expect(log.slice(0, 19)).toEqual([...upTo(1, 8, 's'), 'b3', '/healthz?1', ...upTo(9, 16, 's'), '|']);
+  expect(log.slice(19)).toEqual([...upTo(17, 20, 's'), '|']);
 });
 
 it('a node answers what a client sends at once in order, and closes the connection of one that sends too much', async () => {
