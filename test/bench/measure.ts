@@ -1,5 +1,8 @@
 // How speed is measured: a round to warm up, then rounds in which all bodies take turns, a b c, a b c, so that what disturbs the machine
 // disturbs them all; of each the median.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import autocannon, { type Options } from 'autocannon';
 
 /** One line of the bench: a figure, and the peer it was measured against in the same run. */
 export interface BenchRow {
@@ -35,6 +38,19 @@ export async function secondsOf(work: () => unknown, by: 'clock' | 'processor' =
   await work();
   const { user, system } = process.cpuUsage(cpu);
   return by === 'clock' ? (performance.now() - startMs) / 1000 : (user + system) / 1e6;
+}
+
+/** What a server in a process of its own takes from 50 connections: requests a second, and for a second of its processor time. */
+export async function saturated(server: ChildProcess, url: string, duration: number, more: Partial<Options> = {}) {
+  const cpuS = async () => {
+    server.send('cpu');
+    const [{ user, system }] = (await once(server, 'message')) as [NodeJS.CpuUsage];
+    return (user + system) / 1e6;
+  };
+  const before = await cpuS();
+  const { requests, non2xx, errors, ...took } = await autocannon({ url, connections: 50, duration, ...more });
+  if (non2xx > 0 || errors > 0) throw new Error(`${url}: ${non2xx} refused, ${errors} lost`);
+  return { forCpu: requests.total / ((await cpuS()) - before), rate: requests.total / took.duration };
 }
 
 /** The median of what each measurement gives. */

@@ -1,19 +1,12 @@
 // Owns the gate of a node on Redis over HTTP, beside a bare route of Fastify and one behind rate-limiter-flexible on the same Redis, each in a
 // process of its own, asked in turn: processor time of the process for a request, and requests a second. Skipped where redis-server is absent.
-import { once } from 'node:events';
-import autocannon from 'autocannon';
 import { hasRedis, RedisServer } from '../node/network/redis/server.js';
-import { type BenchRow, median } from './measure.js';
-import { type Server, startServer } from './node.js';
+import { type BenchRow, median, saturated } from './measure.js';
+import { startServer } from './node.js';
 
-const CONNECTIONS = 50;
 const kinds = ['network', 'fastify', 'flexible'] as const;
 
-interface Cost {
-  /** Requests for a second of processor time of the server, and a second. */
-  readonly forCpu: number;
-  readonly rate: number;
-}
+type Cost = Awaited<ReturnType<typeof saturated>>;
 
 export async function benchNetwork(seconds = 2, rounds = 5): Promise<BenchRow[]> {
   if (!hasRedis) return [];
@@ -22,8 +15,9 @@ export async function benchNetwork(seconds = 2, rounds = 5): Promise<BenchRow[]>
   try {
     const seen = kinds.map((): Cost[] => []);
     for (let round = -1; round < rounds; round += 1)
-      for (const [index, server] of servers.entries()) {
-        const cost = await costOf(server, seconds);
+      for (const [index, { process, told }] of servers.entries()) {
+        const headers = { authorization: told.authorization };
+        const cost = await saturated(process, told.url + told.gate, seconds, { headers });
         if (round >= 0) seen[index]!.push(cost);
       }
     const row = (
@@ -50,21 +44,4 @@ export async function benchNetwork(seconds = 2, rounds = 5): Promise<BenchRow[]>
     for (const { process } of servers) process.kill();
     await redis.stop();
   }
-}
-
-async function costOf({ process, told: { url, authorization, gate } }: Server, duration: number): Promise<Cost> {
-  const cpuUs = async () => {
-    process.send('cpu');
-    const [{ user, system }] = (await once(process, 'message')) as [NodeJS.CpuUsage];
-    return user + system;
-  };
-  const before = await cpuUs();
-  const { requests, non2xx, errors } = await autocannon({
-    url: url + gate,
-    connections: CONNECTIONS,
-    duration,
-    headers: { authorization },
-  });
-  if (non2xx > 0 || errors > 0) throw new Error(`${url}: ${non2xx} refused, ${errors} lost`);
-  return { forCpu: (1e6 * requests.total) / ((await cpuUs()) - before), rate: requests.total / duration };
 }

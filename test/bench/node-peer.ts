@@ -17,6 +17,7 @@ import { rateLimiter, TEMPLATE_ID } from '../../src/core/limiter/rate-limiter.js
 import { CYCLE_MS } from '../../src/core/time/cycle.js';
 import { newKey } from '../../src/node/secret.js';
 import { loopback } from '../loopback.js';
+import { Caller, Holder } from '../node/caller.js';
 import { startNetworkNode } from '../node/network-nodes.js';
 import { startOwnNode } from './own-node.js';
 
@@ -56,11 +57,7 @@ async function weir(): Promise<Listening> {
   const key = { id: 'bench', hash: secret.hash, owner: 'bench', createdAtMs: 0, expiresAtMs, isRevoked: false };
   credentials.putKey({ ...key, scopes: ['admin'], machine: undefined });
   const authorization = `Bearer ${secret.text}`;
-  await fetch(`${node.url}/api/chain/state-machines`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: '{"slug":"bench","is_public":true}',
-  });
+  await new Caller(node.url, secret.text).createMachine('bench', true);
   const { id } = node.host.createContract('bench', rateLimiter({ threshold: THRESHOLD }), TEMPLATE_ID);
   return { url: node.url, authorization, ...paths, gate: paths.gate.replace(ID, id) };
 }
@@ -68,17 +65,10 @@ async function weir(): Promise<Listening> {
 /** The node on Redis, asked for all that it needs over HTTP. */
 async function network(redis: string): Promise<Listening> {
   const { url } = await startNetworkNode(redis, CYCLE_MS);
-  const ask = async (path: string, authorization?: string, body?: unknown) => {
-    const headers = {
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    };
-    const sent = { method: 'POST', headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    return (await (await fetch(url + path, sent)).json()) as { key: string; contract: { id: string } };
-  };
-  const authorization = `Bearer ${(await ask('/api/demo-key/mint')).key}`;
-  await ask('/api/chain/state-machines', authorization, { slug: 'bench', is_public: true });
-  const { contract } = await ask('/api/chain/bench/contracts', authorization, rateLimiter({ threshold: THRESHOLD }));
+  const owner = await Holder.minted(url);
+  await owner.createMachine('bench', true);
+  const { contract } = (await owner.post('/api/chain/bench/contracts', rateLimiter({ threshold: THRESHOLD }))).body;
+  const authorization = `Bearer ${owner.key}`;
   return { url, authorization, ...paths, gate: paths.gate.replace(ID, contract.id) };
 }
 

@@ -3,19 +3,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import autocannon from 'autocannon';
 import { MOST_EVENTS } from '../../src/api/events.js';
-import { type BenchRow, beside, inTurn, secondsOf } from './measure.js';
+import { type BenchRow, beside, inTurn, saturated, secondsOf } from './measure.js';
 import type { Kind, Listening } from './node-peer.js';
 
-const CONNECTIONS = 50;
 /** With many events, a round. */
 const REQUESTS = 200;
-/** How long each server is asked, and how often in turn. */
-export interface NodeBenchOptions {
-  readonly seconds?: number;
-  readonly rounds?: number;
-}
 
 /** Those that need no Redis. */
 type Alone = Exclude<Kind, 'network' | 'flexible'>;
@@ -31,7 +24,8 @@ const peers: readonly [Exclude<Alone, 'weir'>, name: string, Targets][] = [
   ['rate-limit', '@fastify/rate-limit', { gate: 1 }],
 ];
 
-export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = {}): Promise<BenchRow[]> {
+/** @param seconds each server is asked, and how often in turn */
+export async function benchNode(seconds = 3, rounds = 5): Promise<BenchRow[]> {
   const kinds: Alone[] = ['weir', 'fastify', 'http', 'rate-limit'];
   const servers = await Promise.all(kinds.map((kind) => startServer(kind)));
   const [node] = servers;
@@ -39,7 +33,7 @@ export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = 
   void fetch(`${node!.told.url}/api/chain/bench/stream`, { signal: stream.signal }).catch(() => {});
   try {
     const ofAll = (what: 'event' | 'gate') => {
-      const measures = servers.map(({ kind, told }) => [kind, () => requestsPerSecond(told, what, seconds)] as const);
+      const measures = servers.map((one) => [one.kind, () => requestsPerSecond(one, what, seconds)] as const);
       return inTurn<Alone>(Object.fromEntries(measures) as Record<Alone, () => Promise<number>>, rounds);
     };
     const [event, gate] = [await ofAll('event'), await ofAll('gate')];
@@ -71,20 +65,14 @@ export async function startServer<K extends Kind>(kind: K, redis = ''): Promise<
   return { kind, process, told };
 }
 
-async function requestsPerSecond(told: Listening, what: 'event' | 'gate', duration: number): Promise<number> {
+async function requestsPerSecond({ process, told }: Server, what: 'event' | 'gate', seconds: number): Promise<number> {
   const { url, authorization } = told;
+  const event = { method: 'POST' as const, body: '{"type":"request"}' };
   const asked =
     what === 'gate'
       ? { headers: { authorization } }
-      : {
-          method: 'POST' as const,
-          headers: { authorization, 'content-type': 'application/json' },
-          body: '{"type":"request"}',
-        };
-  const result = await autocannon({ url: url + told[what], connections: CONNECTIONS, duration, ...asked });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} lost`);
-  return result.requests.total / result.duration;
+      : { ...event, headers: { authorization, 'content-type': 'application/json' } };
+  return (await saturated(process, url + told[what], seconds, asked)).rate;
 }
 
 /** Of requests with as many events as they may have, two at a time. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../left-behind.js';
 import { ask } from '../node/asking.js';
+import { gateOf, Holder, inTurn } from '../node/caller.js';
 import { freePort, hasRedis, said, until } from '../node/network/redis/server.js';
 
 interface Service {
@@ -152,15 +153,10 @@ describe.skipIf(!hasRedis || !hasNginx)('the services as processes (needs redis-
 
 async function served(url: string) {
   const { endpoints } = await ask(url, 'GET', '/api/endpoints');
-  const { key } = await ask(url, 'POST', '/api/demo-key/mint');
-  await ask(url, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
-  const limiter = { slug: 'edge', threshold: 4, within: 100_000 };
-  const { contract } = await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, limiter);
-  const gate = `${url}/api/chain/edge/contracts/${contract.id}/gate`;
-  const statuses = [];
-  for (let asked = 0; asked < 7; asked += 1)
-    statuses.push((await fetch(gate, { method: 'POST', headers: { authorization: `Bearer ${key}` } })).status);
-  const { valid } = await ask(url, 'GET', '/api/chain/edge/state/verify', key);
+  const owner = await Holder.minted(url);
+  const gate = gateOf('edge', await owner.contractOn('edge', { threshold: 4, within: 100_000 }));
+  const statuses = await inTurn(Array(7).keys(), async () => (await owner.post(gate)).status);
+  const { valid } = await owner.verified('edge');
   return { endpoints, statuses, isValid: valid };
 }
 

@@ -14,14 +14,14 @@ import { until } from './network/redis/server.js';
 /** A node in memory, or on a folder, with a short cycle. */
 async function start(dir?: string, limits: Partial<Limits> = {}) {
   const storage = openStorage({ dir, cycleMs: 20, onError: () => {} });
-  const { store, credentials, clock, identity } = storage;
   const mint = { threshold: 100, within: 60, onNode: 1_000 };
   const node = await startNode({
-    ...{ store, credentials, clock, signer: identity.signer, successions: identity.successions },
+    ...storage,
+    ...storage.identity,
     limits: { mint, overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 }, ...limits },
   });
   afterTest(node.close);
-  return { node, nobody: new Caller(node.url), mint: () => Holder.minted(node.url), signer: identity.signer };
+  return { node, nobody: new Caller(node.url), mint: () => Holder.minted(node.url), signer: storage.identity.signer };
 }
 
 /** One request in ten cycles. */
@@ -146,9 +146,9 @@ it.each([
   ['0.0.0.0', undefined, 403, 'mint_off'],
   ['0.0.0.0', 5, 201, undefined],
 ])('a node on %s, with %s free keys for an address, answers a mint with %i', async (host, threshold, status, code) => {
-  const { store, credentials, clock, identity } = openStorage({ cycleMs: 777, onError: () => {} });
+  const storage = openStorage({ cycleMs: 777, onError: () => {} });
   const limits = threshold === undefined ? {} : { mint: { threshold, within: 60, onNode: 1_000 } };
-  const node = await startNode({ store, credentials, clock, signer: identity.signer, host, limits });
+  const node = await startNode({ ...storage, ...storage.identity, host, limits });
   afterTest(node.close);
   const anyone = new Caller(`http://127.0.0.1:${new URL(node.url).port}`);
   expect(statusAndCode(await anyone.post('/api/demo-key/mint'))).toEqual([status, code]);

@@ -3,6 +3,7 @@ import { publicKeyFrom } from '../../src/core/record/signing.js';
 import type { Serving } from '../cli/command-line.js';
 import { verifyExport } from '../core/record/verifying.js';
 import { ask } from './asking.js';
+import { Caller, Holder } from './caller.js';
 
 /** What the clients were told, and so must be there. */
 export interface Kept {
@@ -33,25 +34,17 @@ export interface Findings {
 }
 
 export async function prepare(node: Serving): Promise<Kept> {
-  const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
-  const deploy = async (threshold: number, within: number) => {
-    const body = { slug: 'edge', threshold, within };
-    return (await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body)).contract
-      .id as string;
-  };
-  const kept = { key, counting: await deploy(1_000_000_000, 100_000), flapping: await deploy(1, 1) };
-  return { ...kept, hashes: new Map(), base: 0, acknowledged: new Map(), sent: 0 };
+  const owner = await Holder.minted(node.url);
+  const counting = await owner.contractOn('edge', { threshold: 1_000_000_000, within: 100_000 });
+  const flapping = await owner.deploy('edge', { threshold: 1, within: 1 });
+  return { key: owner.key, counting, flapping, hashes: new Map(), base: 0, acknowledged: new Map(), sent: 0 };
 }
 
 /** Holds what the node knows against what was acknowledged, and takes that as the new beginning. */
 export async function compare(node: Serving, kept: Kept): Promise<Findings> {
   const { key, counting, hashes } = kept;
   const pinned = publicKeyFrom((await ask(node.url, 'GET', '/api/updates/pubkey')).public_key);
-  const exported = await fetch(`${node.url}/api/chain/edge/state?format=ndjson`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  const text = await exported.text();
+  const text = await new Caller(node.url, key).exported('edge');
   const verification = verifyExport(text, { pinned });
   const { valid, removed: { to_seq: removed } = { to_seq: 0 } } = verification;
   const present = new Map(text.split('\n').flatMap((line) => seqAndHash(line)));

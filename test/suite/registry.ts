@@ -399,6 +399,8 @@ export function describeRegistry(
         ]);
         await context.registry.deleteContract(one, 'key_1');
         expect(await codeOf(change(other, { name: 'signin' }))).toBe('done');
+        await change(other, { name: null });
+        expect([...on.named]).toEqual([]);
       });
 
       it('a contract takes the room of its longer window until it is deleted', async () => {

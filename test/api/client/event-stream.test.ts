@@ -1,19 +1,12 @@
 // The stream as a server that breaks off leaves it: what is asked for again, and that every message comes once.
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { createServer, type ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
 import { NodeConnection } from '../../../src/api/client/checked-client.js';
 import { follow } from '../../../src/api/client/event-stream.js';
+import { afterTest } from '../../left-behind.js';
+import { loopback } from '../../loopback.js';
 
 type Turn = (response: ServerResponse) => void;
-
-let server: Server | undefined;
-let connection: NodeConnection | undefined;
-afterEach(async () => {
-  await connection?.close();
-  server?.closeAllConnections();
-  server?.close();
-});
 
 /** A message of row `seq` as the node sends it. */
 const message = (seq: number, event: string, text = '') =>
@@ -40,13 +33,13 @@ const refuses =
 /** Follows a server that answers one connection after the other, until `most` messages came or it failed. */
 async function followed(turns: readonly Turn[], afterSeq: number, most: number) {
   const asked: (string | null)[] = [];
-  const made = createServer((request, response) => {
+  const server = createServer((request, response) => {
     asked.push(new URL(request.url ?? '', 'http://x').searchParams.get('last_event_id'));
     turns[asked.length - 1]!(response);
   });
-  server = made;
-  await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
-  connection = new NodeConnection(`http://127.0.0.1:${(made.address() as AddressInfo).port}`);
+  const { url } = await loopback(server);
+  const connection = new NodeConnection(url);
+  afterTest(() => connection.close());
   const controller = new AbortController();
   const pauses: (readonly [waitMs: number, afterSeq: number | undefined])[] = [];
   const came: string[] = [];

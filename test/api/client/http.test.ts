@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { NodeConnection } from '../../../src/api/client/checked-client.js';
 import { endSession } from '../../../src/api/keys.js';
+import { loopback } from '../../loopback.js';
 
 it.each([
   ['is sent again until it is answered', 'node_overloaded', '0', 2, 204, 3],
@@ -21,15 +20,13 @@ it.each([
     response.end(
       isRefused ? JSON.stringify({ ok: false, title: 'Refused', detail: 'It is refused.', code }) : undefined,
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const connection = new NodeConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  });
+  const connection = new NodeConnection((await loopback(server)).url);
   const asking = connection.client().call(endSession);
   const answered = await asking.then(
     () => 204,
     (error: { answeredStatus: number }) => error.answeredStatus,
   );
   await connection.close();
-  server.close();
   expect([answered, asked]).toEqual([status, times]);
 });

@@ -169,23 +169,6 @@ it.each([
   expect([resets, now, later]).toEqual([false, left, then]);
 });
 
-it('a name is that of one contract of a machine', () => {
-  const bench = new Bench(rateLimiter());
-  const other = bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' });
-  expect(codeOf(() => bench.change({ name: 'login' }))).toBe('name_taken');
-  expect(codeOf(() => bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' }))).toBe('name_taken');
-  bench.host.deleteContract(other);
-  bench.change({ name: 'login' });
-  const machine = bench.host.machine('m');
-  expect(machine.named.get('login')).toBe(bench.contract);
-  bench.change({ name: null });
-  expect([...machine.named]).toEqual([]);
-  expect(bench.rows().map(({ kind }) => kind)).toEqual([
-    ...['machine_created', 'contract_created', 'contract_created', 'contract_deleted'],
-    ...['contract_changed', 'contract_changed'],
-  ]);
-});
-
 it('a name outlives a restart', () => {
   const bench = new Bench(rateLimiter());
   bench.change({ name: 'login' });

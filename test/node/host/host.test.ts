@@ -65,19 +65,6 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     expect(moves).toEqual(['3 transition limiting@0', '4 transition allowing@2']);
   });
 
-  it('the same events give the same record, hash by hash', () => {
-    const heads = [1, 2].map(() => {
-      const { clock, host, machine } = virtualHost();
-      const { id } = host.createContract('m', rateLimiter({ threshold: 3, within: 4 }));
-      for (let cycle = 1; cycle < 60; cycle += 1)
-        clock.agenda.at(cycle * CYCLE_MS, Rank.arrival, () => host.contract(id).decide(cycle % 8 < 2 ? 4 : 0, cycle));
-      clock.run();
-      return machine.head;
-    });
-    expect(heads[0]).toEqual(heads[1]);
-    expect(heads[0]!.seq).toBeGreaterThan(10);
-  });
-
   it('idle contracts are never woken; a limiting one wakes when its window can let it go', () => {
     const { clock, host } = virtualHost();
     const [idle, busy] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 2, within: 10 })));

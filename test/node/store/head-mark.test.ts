@@ -76,18 +76,6 @@ it.each(damages)(
   },
 );
 
-it('a killed store is opened again and again where nothing is missing', async () => {
-  const dir = temporaryFolder();
-  const writer = startProcess('write', dir);
-  await writer.printed(20);
-  await writer.kill();
-  for (let starts = 0; starts < 2; starts += 1) {
-    const store = openSqliteStore({ dir });
-    expect(store.lost).toEqual([]);
-    store.close();
-  }
-});
-
 it('a folder with an older copy of the database is refused; which machines lack what is said', () => {
   const dir = temporaryFolder();
   write(dir, { a: 3, b: 2 });
