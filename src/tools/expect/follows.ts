@@ -93,9 +93,14 @@ function notTested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[
   const enough = requestsToTest(rules);
   const spanMs = (seen.at(-1)?.sentMs ?? 0) - (seen[0]?.sentMs ?? 0);
   const silent = seen.some(({ decision }) => decision === 'unknown') ? ' Some of their answers are not known.' : '';
+  const lateMs = seen.reduce(
+    (most, one) => (one.decision === 'unknown' ? most : Math.max(most, one.answeredMs - one.sentMs)),
+    0,
+  );
+  const late = ` An answer took ${seconds(lateMs)}, in which a window may end: repeat it where answers come sooner.`;
   const why =
     `A server without any limit would pass, too: ${seen.length} requests within ${seconds(spanMs)} do not test ${limit}.${silent}` +
-    (enough === undefined ? '' : ` Send ${enough} at once.`);
+    (enough === undefined ? '' : lateMs > spanMs && seen.length >= enough ? late : ` Send ${enough} at once.`);
   return { verdict: 'not tested', why, drawing: '', fits: [] };
 }
 

@@ -66,7 +66,7 @@ function byStatus(result: unknown, thrown: unknown): boolean | undefined {
   throw new Failure('invalid_input', {
     what: 'The result does not say whether it was limited.',
     why: 'It has no status.',
-    fix: 'Say it: recorded(send, { limited: (result) => … }).',
+    fix: 'Say it: recorded(send, { limited: (result, thrown) => … }).',
   });
 }
 

@@ -5,6 +5,7 @@ import { expectRightOnesToPass, LIMIT_WORDS } from './limiters.js';
 
 expect.extend({ toFollowLimit });
 
+const late = (one: SeenAnswer) => ({ ...one, answeredMs: one.sentMs + 1000 });
 const silent = (one: SeenAnswer) => ({ ...one, answeredMs: Number.POSITIVE_INFINITY });
 
 describe('an assertion on answers', () => {
@@ -19,6 +20,12 @@ describe('an assertion on answers', () => {
   it.each([
     ['nothing', [], LIMIT_WORDS, /: 0 requests within 0 s do not test 5 in 250ms\. Send 11 at once\./],
     ['what a window that ends meanwhile admits', first(5, 6), LIMIT_WORDS, /: 6 requests .* Send 11 at once\./],
+    [
+      'a burst whose answers came late',
+      first(5, 11).map(late),
+      LIMIT_WORDS,
+      /An answer took 1 s, in which a window may end/,
+    ],
     ['what was not answered', first(0, 25).map(silent), LIMIT_WORDS, /25 requests .* answers are not known\./],
     ['a burst within the limit', first(6, 6), 'nginx 10r/s burst=5 nodelay', /Send 7 at once\./],
   ])('an assertion says of %s that it tests nothing, and what would', (_, answers, limit, why) => {
