@@ -7,8 +7,7 @@
 //                    turn         turn
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { LoopTurn } from '../core/time/loop-turn.js';
-import { SUPERVISES } from './overload.js';
+import { type Overload, SUPERVISES } from './overload.js';
 
 const AT_ONCE = 8;
 /** Requests without a credential that wait: a third of a second of work. */
@@ -27,19 +26,13 @@ interface PipelinedSocket extends Socket {
 }
 
 export class Pipelines {
-  readonly #turn: LoopTurn;
+  readonly #overload: Pick<Overload, 'turn' | 'refuse'>;
   readonly #mostWaiting: number;
-  readonly #refuse: (request: IncomingMessage, response: ServerResponse) => void;
 
-  /** @param mostWaiting requests per connection @param refuse answers the next one, and closes the connection */
-  constructor(
-    turn: LoopTurn,
-    mostWaiting: number,
-    refuse: (request: IncomingMessage, response: ServerResponse) => void,
-  ) {
-    this.#turn = turn;
+  /** @param mostWaiting requests per connection: the next one is refused, and the connection closed */
+  constructor(overload: Pick<Overload, 'turn' | 'refuse'>, mostWaiting: number) {
+    this.#overload = overload;
     this.#mostWaiting = mostWaiting;
-    this.#refuse = refuse;
   }
 
   /** For an answer that closes the connection: requests pipelined behind it are dropped. */
@@ -59,14 +52,10 @@ export class Pipelines {
     });
   }
 
-  #inTurns(
-    lineOf: (request: IncomingMessage) => Pipeline,
-    mostWaiting: number,
-    next: RequestListener,
-  ): RequestListener {
+  #inTurns(lineOf: typeof pipelineOf, mostWaiting: number, next: RequestListener): RequestListener {
     const handOver = (line: Pipeline) => {
       const some = line.waiting.splice(0, AT_ONCE);
-      line.turn = this.#turn.count();
+      line.turn = this.#overload.turn.count();
       line.handled = some.length;
       for (const [request, response] of some) if (!request.socket.destroyed) next(request, response);
       if (line.waiting.length > 0) setImmediate(handOver, line);
@@ -74,7 +63,7 @@ export class Pipelines {
     return (request, response) => {
       if (pipelineOf(request).isRefused) return;
       const line = lineOf(request);
-      const turn = this.#turn.count();
+      const turn = this.#overload.turn.count();
       if (line.turn !== turn) {
         line.turn = turn;
         line.handled = 0;
@@ -87,7 +76,7 @@ export class Pipelines {
         line.waiting.push([request, response]);
       } else {
         pipelineOf(request).isRefused = true;
-        this.#refuse(request, response);
+        this.#overload.refuse(request, response, true);
       }
     };
   }
@@ -95,7 +84,8 @@ export class Pipelines {
 
 const newPipeline = (): Pipeline => ({ handled: 0, turn: 0, waiting: [], isRefused: false });
 
-function pipelineOf({ socket }: { readonly socket: PipelinedSocket }): Pipeline {
+function pipelineOf(request: IncomingMessage): Pipeline {
+  const socket: PipelinedSocket = request.socket;
   socket.pipeline ??= newPipeline();
   return socket.pipeline;
 }

@@ -60,9 +60,7 @@ export async function createServer(
   { log, logRequests, trustProxy, checkHost, connections }: ServerOptions,
 ): Promise<FastifyInstance> {
   const { limits, counts, overload } = context;
-  const pipelines = new Pipelines(overload.turn, limits.waitingPerCaller, (request, response) =>
-    overload.refuse(request, response, true),
-  );
+  const pipelines = new Pipelines(overload, limits.waitingPerCaller);
   const unrouted =
     (refuse: (request: IncomingMessage) => Unrouted) => (request: IncomingMessage, response: ServerResponse) => {
       const status = answerUnrouted(refuse(request), request, response);

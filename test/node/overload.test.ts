@@ -93,12 +93,8 @@ it('overload counts how long requests take, and not how long the machine stands 
 
 it('a turn of the loop takes a few requests of a connection, and of all strangers, in order, and refuses too many', async () => {
   const log: string[] = [];
-  const pipelines = new Pipelines(
-    loopTurn(() => 0),
-    20,
-    ({ url }) => log.push(`refused ${url}`),
-  );
-  const listener = pipelines.before(({ url }) => log.push(url!));
+  const refuse = ({ url }: IncomingMessage) => log.push(`refused ${url}`);
+  const listener = new Pipelines({ turn: loopTurn(() => 0), refuse }, 20).before(({ url }) => log.push(url!));
   const clientOf = (name: string, headers: IncomingMessage['headers']) => {
     const socket = { destroyed: false };
     const request = { socket, headers };
