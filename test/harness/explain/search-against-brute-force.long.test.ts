@@ -34,6 +34,7 @@ const rules: Readonly<Record<string, readonly [primitive: string, params: object
   fixed_window_exec_evenly: ['fixed_window_exec_evenly', { limit: 3, window_ms: 12 }],
   sliding_log: ['sliding_log', { limit: 2, window_ms: 9 }],
   'sliding_log, all count': ['sliding_log', { limit: 2, window_ms: 9, count_refused: true, edge: 'expires_after_end' }],
+  rolling_count: ['rolling_count', { threshold: 2, within: 3, cycle_ms: 3 }],
   sliding_log_block: ['sliding_log_block', { limit: 2, window_ms: 6, block_ms: 10 }],
   segmented_window: ['segmented_window', { limit: 2, window_ms: 8, segments: 2 }],
   sliding_counter: counter({ align: 'epoch', floor_prev: true }),
