@@ -438,14 +438,12 @@ describe('a config that somebody stored', () => {
       ['held', 'countIn', 'asksFor'],
       ['fire', 'hold', 'backOff', 'emit'],
     ]);
-    const [theirs, ours] = [own.createMachine(stored()), contractSetup.createMachine(stored())].map((machine) => {
-      const actor = createActor(machine as AnyStateMachine).start();
-      return [3, 6, 4, 0].map((count, cycle) => {
-        actor.send({ type: 'aggregate', cycle, counts: [count] });
-        return actor.getSnapshot().value;
-      });
+    const actor = createActor(own.createMachine(stored()) as AnyStateMachine).start();
+    const values = [3, 6, 4, 0].map((count, cycle) => {
+      actor.send({ type: 'aggregate', cycle, counts: [count] });
+      return actor.getSnapshot().value;
     });
-    expect([theirs, ours]).toEqual(Array(2).fill(['actions', 'on', 'on', 'guard']));
+    expect(values).toEqual(['actions', 'on', 'on', 'guard']);
   });
 
   it('a stored config says which guards and actions it needs, exactly those that XState alone misses', () => {
