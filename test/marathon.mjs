@@ -51,7 +51,7 @@ const stages = [
   ],
   [
     'all draws of explanations and of published results',
-    'explain/windows explain/whose-refusals expect/follows published/published',
+    'explain/whose-refusals expect/follows published/published',
   ],
   ['all draws and tries of the short tests', drawing.join(' ')],
   [

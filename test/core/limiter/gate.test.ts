@@ -128,16 +128,6 @@ it('a gate goes on from its image as if it had never stopped', () => {
   );
 });
 
-it('sustained overload keeps the gate limiting: one entry, no flapping', () => {
-  const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
-  for (let cycle = 0; cycle < 1000; cycle += 1) gate.decide(2, cycle);
-  gate.advance(2000);
-  expect(transitions).toEqual([
-    { cycle: 50, to: 'limiting', count: 101 },
-    { cycle: 1009, to: 'allowing', count: 100 },
-  ]);
-});
-
 it('millions of idle cycles are one step, and a restore on the way keeps its own cycle', () => {
   const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
   gate.decide(150, 7);

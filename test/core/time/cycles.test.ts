@@ -1,6 +1,5 @@
 // The cycles as a stream, in virtual and in real time.
-import { map, take, timer, toArray } from 'rxjs';
-import { TestScheduler } from 'rxjs/testing';
+import { map, take, toArray } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Bug } from '../../../src/core/schema/failure.js';
 import { type CycleTick, cycles, every } from '../../../src/core/time/cycles.js';
@@ -28,25 +27,6 @@ describe('in virtual time', () => {
     );
     clock.run({ untilMs: startMs + 2_400 });
     expect(seen.join(', ')).toBe(ticks);
-  });
-
-  it.each<[rule: string, from: number | undefined, drawing: string]>([
-    ['one marble as each cycle begins', undefined, '---1--2--(3|)'],
-    ['one at once for the cycle in progress as well', 0, '0--1--(2|)'],
-  ])('cycles of 3 ms give %s', (_rule, from, drawing) => {
-    const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
-    scheduler.run(({ expectObservable, flush }) => {
-      const clock = new VirtualClock(0, 3);
-      const ticks = cycles(clock, { from }).pipe(
-        map(({ cycle, missed }) => (missed === 0 ? `${cycle}` : 'missed')),
-        take(3),
-      );
-      expectObservable(ticks).toBe(drawing);
-      timer(0, 1)
-        .pipe(take(12))
-        .subscribe((untilMs) => clock.run({ untilMs }));
-      flush();
-    });
   });
 
   it('a tick comes after the advances into its cycle and before its arrivals', () => {

@@ -5,23 +5,28 @@
 // An answer concerns the attempt named as j2#1: job 2, attempt 1. What follows by itself is not played: wake, no_retry, entered and
 // turned_away. `wake!` is one that comes unasked.
 import { type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup, transition } from 'xstate';
-import type { RandomStream } from '../../../src/core/math/random.js';
-import type { Ticket } from '../../../src/core/time/agenda.js';
-import { Rank } from '../../../src/core/time/rank.js';
+import type { Agenda } from '../../../src/core/time/agenda.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
-import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/harness/clients/behaviour.js';
-import type { ChartedState, ClientChart } from '../../../src/harness/clients/client-chart.js';
+import type { Attempt, Behaviour, ClientEvent, Effect, Job } from '../../../src/harness/clients/behaviour.js';
+import { Client, type ClientWorld, type SentAttempt, type Transport } from '../../../src/harness/clients/client.js';
+import { type ChartedState, type ClientChart, clientLogic } from '../../../src/harness/clients/client-chart.js';
 import type { ClientGate } from '../../../src/harness/clients/client-gates.js';
 import type { RetryLimit } from '../../../src/harness/clients/retry-limits.js';
 
-const FOLLOWS = ['wake', 'no_retry', 'entered', 'turned_away'];
+/** What follows by itself, and how the event before it tells of that. */
+const FOLLOWS: { readonly [Type in ClientEvent['type']]?: (event: ClientEvent) => string } = {
+  wake: (event) => ('waitedMs' in event && event.waitedMs === 0 ? 'at once' : ''),
+  no_retry: () => 'no retry left',
+  entered: () => 'gate open',
+  turned_away: () => 'gate shut',
+};
 
 /** Plays the events of a story, and tells what happened in the same words. Every uniform variate is 0.5. */
 export function play(behaviour: Behaviour<ChartedState>, story: string, limit?: RetryLimit, gate?: ClientGate): string {
   const stage = new Stage(behaviour, limit, gate);
   for (const line of text(story).split('\n')) {
     const [ms, type, ...rest] = line.split(' -> ')[0]!.split(' ');
-    if (FOLLOWS.includes(type!)) continue;
+    if (type! in FOLLOWS) continue;
     stage.clock.run({ untilMs: Number(ms) });
     stage.receive(type!, rest);
   }
@@ -67,50 +72,71 @@ function clientMachine({ config, guards, actions }: ClientChart): AnyStateMachin
   return drawn.createMachine(config as never) as unknown as AnyStateMachine;
 }
 
+/** A client with this behaviour, whose transport answers as the story says. What it does is told behind the event that led to it. */
 class Stage {
   readonly clock = new VirtualClock(0, 777);
-  readonly lines: string[] = [];
-  #state: ChartedState;
+  readonly #told: { readonly event: string; readonly did: string[] }[] = [];
+  readonly #sent: SentAttempt[] = [];
+  readonly #client: Client;
   #jobs = 0;
-  #alarm: Ticket | undefined;
-  readonly #open: Attempt[] = [];
-  readonly #abandoned: Attempt[] = [];
 
-  constructor(
-    readonly behaviour: Behaviour<ChartedState>,
-    readonly limit: RetryLimit | undefined,
-    readonly gate: ClientGate | undefined,
-  ) {
-    this.#state = behaviour.initial;
+  constructor(behaviour: Behaviour<ChartedState>, limit: RetryLimit | undefined, gate: ClientGate | undefined) {
+    const on: typeof behaviour.on = (state, event) => {
+      this.#did(FOLLOWS[event.type]?.(event) ?? '');
+      const step = behaviour.on(state, event);
+      this.#told.push({ event: `${this.clock.now()} ${said(event)} -> ${shown(step[0])}`, did: [] });
+      return step;
+    };
+    const transport: Transport = {
+      send: (attempt) => {
+        this.#sent.push(attempt);
+        this.#did(`send ${nameOf(attempt)}`);
+      },
+      abandon: (attempt) => this.#did(`abandon ${nameOf(attempt)}`),
+    };
+    const { agenda } = this.clock;
+    const alarms: Pick<Agenda, 'at' | 'cancel'> = {
+      at: (ms, rank, task) => {
+        this.#did(`alarm at ${ms}`);
+        return agenda.at(ms, rank, task);
+      },
+      cancel: (ticket) => {
+        this.#did('no alarm');
+        return agenda.cancel(ticket);
+      },
+    };
+    const nothing = () => {};
+    const finished = (job: Job, ending: string) => this.#did(`j${job.number} ${ending}`);
+    this.#client = new Client('client', 0, { index: 0, limit, gate }, {
+      plan: {},
+      logic: clientLogic({ ...behaviour, on } as never),
+      clock: { now: () => this.clock.now(), agenda: alarms },
+      transport,
+      tally: { sent: nothing, served: nothing, abandoned: nothing, finished },
+      draw: { uniform: () => 0.5 },
+      newJob: () => this.#newJob(),
+      freed: nothing,
+    } as unknown as ClientWorld);
   }
 
-  receive(type: string, rest: readonly string[]): void {
-    const event = this.#read(type.replace('!', ''), rest);
-    this.#step(event, [type, ...('attempt' in event ? [nameOf(event.attempt)] : []), ...rest.slice(1)].join(' '));
+  /** An alarm that is set anew is not told to be off. */
+  get lines(): string[] {
+    return this.#told.map(({ event, did }) => {
+      const all = did.filter((one, k) => one !== 'no alarm' || !did[k + 1]?.startsWith('alarm at'));
+      return [event, ...(all.length === 0 ? [] : [all.join(', ')])].join(': ');
+    });
   }
 
-  #read(type: string, rest: readonly string[]): ClientEvent {
-    const name = rest.find((word) => word.startsWith('j'));
-    const ms = rest.find((word) => /^\d+$/.test(word));
-    switch (type) {
-      case 'job':
-        return { type, job: this.#newJob() };
-      case 'served':
-      case 'failed':
-      case 'lost':
-        return { type, attempt: this.#take(name) };
-      case 'limited':
-        return { type, attempt: this.#take(name), retryAfterMs: ms === undefined ? undefined : Number(ms) };
-      case 'timeout': {
-        const attempt = this.#take(name);
-        this.#abandoned.push(attempt);
-        return { type, attempt };
-      }
-      case 'late':
-        return { type, attempt: this.#abandoned.find((one) => nameOf(one) === name)! };
-      default:
-        return { type } as ClientEvent;
-    }
+  receive(type: string, [name, ms]: readonly string[]): void {
+    const attempt = this.#sent.find((one) => nameOf(one) === name)!;
+    if (type === 'job') this.#client.receive({ type, job: this.#newJob() }, 'arrivals');
+    else if (type === 'timeout') {
+      attempt.end('abandoned');
+      this.#client.receive({ type, attempt }, 'agenda');
+    } else if (type === 'limited') attempt.answer({ type, retryAfterMs: ms === undefined ? undefined : Number(ms) });
+    else if (type === 'served' || type === 'failed' || type === 'lost') attempt.answer({ type });
+    else if (type === 'late') attempt.answer({ type: 'served' });
+    else this.#client.receive({ type: type.replace('!', '') } as ClientEvent, 'gate');
   }
 
   #newJob(): Job {
@@ -118,84 +144,16 @@ class Stage {
     return { number: this.#jobs, contract: 0, bornMs: this.clock.now() };
   }
 
-  /** The effect in words, and what follows it at once. */
-  #perform(effect: Effect): [words: string, next?: ClientEvent] {
-    switch (effect.type) {
-      case 'send':
-        return [this.#send({ job: effect.job, number: effect.number })];
-      case 'send_new':
-        return [this.#send({ job: this.#newJob(), number: 1 })];
-      case 'abandon': {
-        const names = this.#open.map(nameOf);
-        this.#open.length = 0;
-        return [names.map((name) => `abandon ${name}`).join(', ')];
-      }
-      case 'finish':
-        return [`j${effect.job.number} ${effect.ending}`];
-      case 'wait':
-        return [this.#wait(drawn(effect.wait))];
-      case 'retry': {
-        if (this.limit?.takeRetry(this.clock.now(), effect.after) === false)
-          return ['no retry left', { type: 'no_retry' }];
-        this.#cancel();
-        const waitedMs = drawn(effect.wait);
-        return waitedMs === 0 ? ['at once', { type: 'wake', waitedMs }] : [this.#wait(waitedMs)];
-      }
-      case 'enter': {
-        const entry = this.gate?.enter(this.clock.now(), half);
-        return entry?.type === 'refused' ? ['gate shut', { type: 'turned_away' }] : ['gate open', { type: 'entered' }];
-      }
-      case 'cancel_wait':
-        return [this.#cancel() ? 'no alarm' : ''];
-    }
-  }
-
-  #send(attempt: Attempt): string {
-    if (attempt.number === 1) this.limit?.requested(this.clock.now());
-    this.#open.push(attempt);
-    return `send ${nameOf(attempt)}`;
-  }
-
-  #wait(waitedMs: number): string {
-    this.#cancel();
-    const atMs = this.clock.now() + waitedMs;
-    this.#alarm = this.clock.agenda.at(atMs, Rank.client, () => {
-      this.#alarm = undefined;
-      this.#step({ type: 'wake', waitedMs });
-    });
-    return `alarm at ${atMs}`;
-  }
-
-  #cancel(): boolean {
-    if (this.#alarm === undefined) return false;
-    this.clock.agenda.cancel(this.#alarm);
-    this.#alarm = undefined;
-    return true;
-  }
-
-  #take(name: string | undefined): Attempt {
-    const index = name === undefined ? 0 : this.#open.findIndex((one) => nameOf(one) === name);
-    const [attempt] = this.#open.splice(index, 1);
-    if (attempt === undefined)
-      throw new Error(`no attempt ${name ?? ''} waits for an answer at ${this.clock.now()} ms`);
-    return attempt;
-  }
-
-  #step(event: ClientEvent, said: string = event.type): void {
-    const [state, effects] = this.behaviour.on(this.#state, event);
-    this.#state = state;
-    const performed = effects.map((effect) => this.#perform(effect));
-    const words = performed.map(([one]) => one).filter((one) => one !== '');
-    const did = words.length === 0 ? '' : `: ${words.join(', ')}`;
-    this.lines.push(`${this.clock.now()} ${said} -> ${shown(state)}${did}`);
-    for (const [, next] of performed) if (next !== undefined) this.#step(next);
+  #did(words: string): void {
+    if (words !== '') this.#told.at(-1)!.did.push(words);
   }
 }
 
-const half = { uniform: () => 0.5 } as RandomStream;
-
-function drawn(wait: Wait): number {
-  return typeof wait === 'number' ? wait : wait.drawMs(half);
+function said(event: ClientEvent): string {
+  const ms = 'retryAfterMs' in event ? event.retryAfterMs : undefined;
+  // One that comes unasked has not been waited for.
+  const type = event.type === 'wake' && event.waitedMs === undefined ? 'wake!' : event.type;
+  return [type, ...('attempt' in event ? [nameOf(event.attempt)] : []), ...(ms === undefined ? [] : [ms])].join(' ');
 }
 
 function nameOf({ job, number }: Attempt): string {

@@ -31,6 +31,7 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
     ...fixed({ align: 'epoch', window_ms: 1500 }),
     clock_resolution_ms: 1000,
   },
+  rolling_count: continuous('rolling_count', { threshold: 6, within: 10, cycle_ms: 100 }),
   'rolling_count of cycles that divide no second': continuous('rolling_count', {
     threshold: 6,
     within: 3,
@@ -106,7 +107,7 @@ export function wrongLimiters(definition: RuleDefinition): Readonly<Record<strin
   const other = (more: object) => (madeMs: number) =>
     limiterOf({ ...definition, params: { ...given, ...more } } as RuleDefinition, madeMs);
   const found: Record<string, (madeMs: number) => Decide> = {};
-  const amount = ['limit', 'capacity', 'burst', 'max_queue', 'max_stored', 'free', 'slack'].find(
+  const amount = ['limit', 'threshold', 'capacity', 'burst', 'max_queue', 'max_stored', 'free', 'slack'].find(
     (name) => name in given,
   );
   if (amount !== undefined) {

@@ -1,7 +1,11 @@
 // Thousands of runs: a limiter of the rule is never found to differ, whatever the network does; limiters that are wrong in one way are.
 import { describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
+import type { RuleDefinition } from '../../../src/core/limiter/rule/rule-definition.js';
+import { planContract } from '../../../src/core/limiter/validate.js';
 import { explain, saysEnough } from '../../../src/harness/explain/explain.js';
 import { behindMs } from '../../../src/harness/explain/seen-request.js';
+import { windowRules } from '../../../src/harness/live/findings-by-order.js';
 import { isAll } from '../../draws.js';
 import { limiterOf, rules, wrongLimiters } from './rule-definitions.js';
 import { drawn, seenOf, steady } from './simulated-answers.js';
@@ -100,6 +104,17 @@ describe('a slow network', () => {
     },
     LONGEST_MS,
   );
+});
+
+it.each<RuleDefinition>([
+  { primitive: 'rolling_count', params: { threshold: 6, within: 10, cycle_ms: 100 } },
+  { primitive: 'sliding_log', params: { limit: 6, window_ms: 1000, count_refused: true } },
+])('answers of a window are explained, whether it counts by cycles or by the ms: $primitive', (rule) => {
+  const followed = windowRules(planContract(rateLimiter({ threshold: 6, within: 10 })), 100).rules;
+  for (let seed = 0; seed < 20; seed += 1) {
+    const seen = seenOf(steady(seed, 80, 160, 1, 2), seed, (madeMs) => limiterOf(rule, madeMs));
+    expect([seed, explain(seen, followed, { slackMs: 0 }).type]).toEqual([seed, 'explained']);
+  }
 });
 
 /**

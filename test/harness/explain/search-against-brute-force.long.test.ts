@@ -3,7 +3,7 @@
 //   some placement answers as it was seen      the search finds that it is explained
 //   none does, with a ms more to each answer   the search refutes it, but where bounds are wider than what is possible
 import { expect, it } from 'vitest';
-import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
+import { copyOf, LIMITED } from '../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../src/core/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { LONG_AGO_MS } from '../../../src/harness/explain/counting.js';
@@ -11,7 +11,6 @@ import { countingOf } from '../../../src/harness/explain/counting-of.js';
 import { queuesOf } from '../../../src/harness/explain/queues.js';
 import { searchOrder } from '../../../src/harness/explain/search.js';
 import type { SeenRequest } from '../../../src/harness/explain/seen-request.js';
-import { isPossible } from './brute-force.js';
 
 const fixed = (more: object) => ['fixed_window', { limit: 2, window_ms: 9, ...more }] as const;
 const counter = (more: object) => ['sliding_counter', { limit: 2, window_ms: 8, ...more }] as const;
@@ -34,6 +33,7 @@ const rules: Readonly<Record<string, readonly [primitive: string, params: object
   fixed_window_exec_evenly: ['fixed_window_exec_evenly', { limit: 3, window_ms: 12 }],
   sliding_log: ['sliding_log', { limit: 2, window_ms: 9 }],
   'sliding_log, all count': ['sliding_log', { limit: 2, window_ms: 9, count_refused: true, edge: 'expires_after_end' }],
+  rolling_count: ['rolling_count', { threshold: 2, within: 3, cycle_ms: 3 }],
   sliding_log_block: ['sliding_log_block', { limit: 2, window_ms: 6, block_ms: 10 }],
   segmented_window: ['segmented_window', { limit: 2, window_ms: 8, segments: 2 }],
   sliding_counter: counter({ align: 'epoch', floor_prev: true }),
@@ -159,3 +159,55 @@ it.each(cases)(
 it('less than 5 % of what no order and placement explains is explained', () => {
   expect(loose.length, loose.join('\n')).toBeLessThan(0.05 * impossible);
 });
+
+// Every order and every placement of a few requests, in whole ms: what a search may not contradict.
+interface Asked {
+  readonly definition: RuleDefinition;
+  /** How much later than ours the clock of the limiter is, in ms. */
+  readonly phaseMs: number;
+  /** When it was made, by its own clock. */
+  readonly madeMs: number;
+  readonly transportMs: number;
+}
+
+/** Whether requests, sent and answered at whole ms, can have been counted at whole ms so that the rule answers as it was seen. */
+function isPossible(requests: readonly SeenRequest[], asked: Asked): boolean {
+  const { definition, phaseMs, madeMs, transportMs } = asked;
+  const rule = ruleOf(definition);
+  const counted = new Set<SeenRequest>();
+  const next = (state: unknown, nowMs: number): boolean => {
+    const left = requests.filter((one) => !counted.has(one));
+    if (left.every(({ decision }) => decision === 'unknown')) return true;
+    const dueMs = Math.min(...left.map(({ answeredMs }) => answeredMs));
+    for (const one of left) {
+      const alike = left.find(
+        ({ sentMs, answeredMs, decision, cost }) =>
+          sentMs === one.sentMs && answeredMs === one.answeredMs && decision === one.decision && cost === one.cost,
+      );
+      if (alike !== one) continue;
+      counted.add(one);
+      const lastMs = Math.min(dueMs, one.sentMs + (one.decision === 'unknown' ? 1e9 : transportMs));
+      for (let tMs = Math.max(nowMs, one.sentMs); tMs <= lastMs; tMs += 1) {
+        const after = copyOf(state);
+        const heldMs = rule.admit(after, tMs + phaseMs, one.cost ?? 1, 0);
+        if (isAnsweredSo(one, heldMs === LIMITED, tMs + Math.max(0, heldMs), transportMs) && next(after, tMs)) {
+          return true;
+        }
+      }
+      counted.delete(one);
+    }
+    return false;
+  };
+  return next(rule.fresh(madeMs), Number.NEGATIVE_INFINITY);
+}
+
+function isAnsweredSo(
+  { decision, answeredMs }: SeenRequest,
+  isLimited: boolean,
+  releasedMs: number,
+  transportMs: number,
+): boolean {
+  if (decision === 'unknown') return true;
+  if ((decision === 'limited') !== isLimited) return false;
+  return releasedMs <= answeredMs && releasedMs >= answeredMs - transportMs;
+}

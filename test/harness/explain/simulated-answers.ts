@@ -7,7 +7,14 @@ import { RandomStream } from '../../../src/core/math/random.js';
 import type { Seed } from '../../../src/core/math/seed.js';
 import type { SeenRequest } from '../../../src/harness/explain/seen-request.js';
 import type { Decide } from './rule-definitions.js';
-import type { Sent } from './simulated-network.js';
+
+export interface Sent {
+  readonly sentMs: number;
+  readonly upMs: number;
+  readonly downMs: number;
+  /** The request never arrives; its answer never does. */
+  readonly loses?: 'request' | 'answer' | undefined;
+}
 
 /** Bursts, steady requests, pauses; each way takes up to `longestMs`; a share of the requests or of their answers is lost. */
 export function drawn(seed: Seed, n: number, longestMs: number, lost = 0): Sent[] {

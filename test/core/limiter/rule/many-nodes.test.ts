@@ -66,20 +66,6 @@ const requests = fc.array(fc.nat(12), { maxLength: 120 }).map((gaps) => {
   });
 });
 
-it('batched nodes admit beyond the threshold at most what the other nodes got within sync and lag', () => {
-  fc.assert(
-    fc.property(requests, fc.integer({ min: 1, max: 5 }), fc.nat(60), fc.nat(60), (times, nodes, sync_ms, lag_ms) => {
-      const decisions = play({ design: 'batched', nodes, threshold: 20, sync_ms, lag_ms }, times);
-      for (const [index, isAdmitted] of decisions.entries()) {
-        const late = times.filter(
-          (at, other) => other < index && other % nodes !== index % nodes && times[index]! - at < sync_ms + lag_ms,
-        );
-        if (isAdmitted) expect(index + 1).toBeLessThanOrEqual(20 + late.length);
-      }
-    }),
-  );
-});
-
 it('nodes with a share each never admit more than one limiter, and no node more than its share', () => {
   fc.assert(
     fc.property(

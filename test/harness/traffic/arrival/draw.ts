@@ -6,15 +6,14 @@ import { type ArrivalRun, planArrival } from '../../../../src/harness/traffic/ar
 
 const SEED = 20_240_607;
 
-/** A model in cycles of 777 ms, by default of a run of a million. */
-export function arrivalOf(spec: ArrivalSpec, run: Partial<ArrivalRun> = {}): Arrival {
+/** A model in cycles of 777 ms, of a run of a million, unless something else is said. */
+export function arrivalOf(
+  spec: ArrivalSpec,
+  { cycleMs = 777, within = 60, place, ...run }: Partial<ArrivalRun & Parameters<typeof planArrival>[1]> = {},
+): Arrival {
   const draws = (purpose: string) => new RandomStream(SEED, purpose);
-  return planArrival(spec, { cycleMs: 777, within: 60 }).make({
-    draws,
-    purpose: spec.model,
-    cycles: 1_000_000,
-    ...run,
-  });
+  const plan = planArrival(spec, { cycleMs, within, place });
+  return plan.make({ draws, purpose: spec.model, cycles: 1_000_000, ...run });
 }
 
 /** The counts of the first cycles. */

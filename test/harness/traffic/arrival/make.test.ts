@@ -1,22 +1,13 @@
 // From what a scenario says to counts: units, defaults, refusals, and streams that do not disturb each other.
 import { describe, expect, it } from 'vitest';
 import { drawsOf } from '../../../../src/core/math/random.js';
-import type { Seed } from '../../../../src/core/math/seed.js';
 import type { Arrival } from '../../../../src/harness/traffic/arrival/arrival.js';
 import type { ArrivalSpec } from '../../../../src/harness/traffic/arrival/arrival-schema.js';
-import { type ArrivalRun, planArrival } from '../../../../src/harness/traffic/arrival/make.js';
 import { countsOfModels, requestsOfModels } from '../../../../src/harness/traffic/requests.js';
 import { failureOf } from '../../../failures.js';
-import { countsOf, drawn, drawnInstants, total } from './draw.js';
+import { arrivalOf, countsOf, drawn, drawnInstants, total } from './draw.js';
 
-interface ArrivalContext extends Omit<ArrivalRun, 'draws'> {
-  readonly seed: Seed;
-  readonly cycleMs: number;
-  readonly within: number;
-  readonly place?: string;
-}
-
-const context: ArrivalContext = { seed: 7, purpose: 'arrivals/0', cycleMs: 1000, cycles: 12, within: 4 };
+const context = { draws: drawsOf(7), purpose: 'arrivals/0', cycleMs: 1000, cycles: 12, within: 4 };
 const log = { cycles: Float64Array.of(100, 102), counts: Float64Array.of(3, 1), origin: 100 };
 
 it.each<[spec: ArrivalSpec, counts: string]>([
@@ -37,7 +28,7 @@ it.each<[spec: ArrivalSpec, counts: string]>([
   [{ model: 'counts', counts: [1, 2, 3], repeat: true, from: 1 }, '0 1 2 3 1 2 3 1 2 3 1 2'],
   [{ model: 'log', file: 'access.log' }, '3 0 1 0 0 0 0 0 0 0 0 0'],
 ])('%j gives the counts %s', (spec, counts) => {
-  expect(drawn(makeArrival(spec, { ...context, log }), 12)).toBe(counts);
+  expect(drawn(arrivalOf(spec, { ...context, log }), 12)).toBe(counts);
 });
 
 it.each<[spec: ArrivalSpec, instants: string]>([
@@ -48,7 +39,7 @@ it.each<[spec: ArrivalSpec, instants: string]>([
   [{ model: 'edge', requests: 2, within: 1 }, '0 0 | 0 0'],
   [{ model: 'counts', counts: [1, 2] }, '50 | 25 75'],
 ])('%j places requests at %s', (spec, instants) => {
-  expect(drawnInstants(makeArrival(spec, context), 2)).toBe(instants);
+  expect(drawnInstants(arrivalOf(spec, context), 2)).toBe(instants);
 });
 
 const byChance: ArrivalSpec[] = [
@@ -61,20 +52,20 @@ const byChance: ArrivalSpec[] = [
 ];
 
 describe.each(byChance)('chance, as in $model with law $law', (spec) => {
-  const long: ArrivalContext = { ...context, cycles: 200 };
+  const long = { ...context, cycles: 200 };
 
   it('the counts follow from seed and purpose alone', () => {
-    const again = countsOf(makeArrival(spec, long), 200);
-    expect(countsOf(makeArrival(spec, long), 200)).toEqual(again);
-    expect(countsOf(makeArrival(spec, { ...long, seed: 8 }), 200)).not.toEqual(again);
-    expect(countsOf(makeArrival(spec, { ...long, purpose: 'arrivals/1' }), 200)).not.toEqual(again);
+    const again = countsOf(arrivalOf(spec, long), 200);
+    expect(countsOf(arrivalOf(spec, long), 200)).toEqual(again);
+    expect(countsOf(arrivalOf(spec, { ...long, draws: drawsOf(8) }), 200)).not.toEqual(again);
+    expect(countsOf(arrivalOf(spec, { ...long, purpose: 'arrivals/1' }), 200)).not.toEqual(again);
   });
 
   it('the counts are not moved by another model beside them, nor by asking where requests come', () => {
-    const alone = countsOf(makeArrival(spec, long), 200);
-    const others = () => byChance.map((one, i) => makeArrival(one, { ...long, purpose: `arrivals/${i + 1}` }));
+    const alone = countsOf(arrivalOf(spec, long), 200);
+    const others = () => byChance.map((one, i) => arrivalOf(one, { ...long, purpose: `arrivals/${i + 1}` }));
     const models = (arrivals: Arrival[]) => ({ arrivals, popularity: undefined, names: ['all'], cycles: 200 });
-    const beside = [...requestsOfModels(models([makeArrival(spec, long), ...others()]), 0, 1)];
+    const beside = [...requestsOfModels(models([arrivalOf(spec, long), ...others()]), 0, 1)];
     const counts: number[] = [];
     for (const { cycle, requests } of countsOfModels(models(others()), 0))
       counts.push(beside[cycle]!.contracts.length - requests[0]!);
@@ -82,7 +73,7 @@ describe.each(byChance)('chance, as in $model with law $law', (spec) => {
   });
 
   it('the counts have the rate that was asked for in the long run', () => {
-    const mean = total(countsOf(makeArrival(spec, { ...long, cycles: 20_000 }), 20_000)) / 20_000;
+    const mean = total(countsOf(arrivalOf(spec, { ...long, cycles: 20_000 }), 20_000)) / 20_000;
     const expected = { poisson: 20, ramp: 20, burst: 10.1, sine: 20, onoff: 20, pareto: 20 }[spec.model as 'poisson'];
     expect(Math.abs(mean - expected)).toBeLessThan(0.05 * expected);
   });
@@ -98,7 +89,7 @@ it('a curve drawn by chance has in each cycle the mean of its exact twin', () =>
   const runs = 4_000;
   const sumsOf = (spec: ArrivalSpec) => {
     const sums = [0, 0, 0, 0];
-    countsOf(makeArrival(spec, { ...context, cycles: 4 * runs }), 4 * runs).forEach((count, cycle) => {
+    countsOf(arrivalOf(spec, { ...context, cycles: 4 * runs }), 4 * runs).forEach((count, cycle) => {
       sums[cycle % 4]! += count;
     });
     return sums.map((requests) => requests / runs);
@@ -128,7 +119,7 @@ it.each<[spec: ArrivalSpec, path: string, message: RegExp]>([
   [{ model: 'constant', rate: 1, from: 5, to: '5s' }, '/to', /must lie after from, which is cycle 5/],
   [{ model: 'log', file: 'access.log' }, '/model', /has nothing to play/],
 ])('%j is refused at its place', (spec, path, message) => {
-  const failure = failureOf(() => makeArrival(spec, { ...context, place: '/arrivals/3' }));
+  const failure = failureOf(() => arrivalOf(spec, { ...context, place: '/arrivals/3' }));
   expect(failure).toMatchObject({
     code: 'invalid_input',
     what: 'The arrival cannot be made.',
@@ -137,7 +128,3 @@ it.each<[spec: ArrivalSpec, path: string, message: RegExp]>([
   expect(failure?.why).toContain(`/arrivals/3${path} `);
   expect(failure?.fix).toBeDefined();
 });
-
-function makeArrival(spec: ArrivalSpec, { seed, ...context }: ArrivalContext) {
-  return planArrival(spec, context).make({ ...context, draws: drawsOf(seed) });
-}
