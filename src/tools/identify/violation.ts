@@ -114,11 +114,11 @@ class Replay {
     readonly hypothesis: Hypothesis,
     readonly evidence: Evidence,
     readonly one: KeyEvidence,
-    { late, ...options }: ViolationOptions & { readonly late: LateAnswers },
+    options: ViolationOptions & { readonly late: LateAnswers },
   ) {
     const { structure, parameters } = hypothesis;
     this.#options = options;
-    this.#late = late;
+    this.#late = options.late;
     this.#shiftMs = BASE_MS + parameters.shiftMs;
     this.#isInFlight = structure.isInFlight === true;
     this.#holds = structure.holds === true;

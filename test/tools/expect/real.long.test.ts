@@ -6,7 +6,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { describe, expect, it } from 'vitest';
 import { follows, recorded } from '../../../src/tools/expect/expect.js';
 import { limit } from '../../../src/tools/middleware/limit.js';
-import { temporaryFolder, weir } from '../../cli/command-line.js';
+import { temporaryFolder, weir, weirHere } from '../../cli/command-line.js';
 import { few } from '../../draws.js';
 import {
   isInstalled,
@@ -124,7 +124,7 @@ describe('weir check', () => {
     [['http://127.0.0.1:9/', '5 inn 1s'], /inn/],
     [['http://127.0.0.1:9/'], /limit/],
   ])('weir check refuses %j', async (words, said) => {
-    const { code: status, err } = await weir(['check', ...words, '--out', 'none']);
+    const { code: status, err } = await weirHere(['check', ...words, '--out', 'none']);
     expect([status, err]).toEqual([2, expect.stringMatching(said)]);
   });
 });

@@ -72,7 +72,6 @@ type Variable = Name | (typeof noises)[number];
 type Values = Readonly<Record<Variable, number>>;
 
 const scales: ReadonlySet<Variable> = new Set(['baseMs', 'plusMs', 'capMs', 'spreadMs', 'firstSpreadMs']);
-const isScale = (name: Variable) => scales.has(name);
 
 const room: Readonly<Record<Variable, readonly [least: number, most: number]>> = {
   baseMs: [2, 3.6e6],
@@ -204,12 +203,10 @@ function variablesOf(structure: WaitStructure, fixed: Fixed): Variable[] {
   return used.filter((name) => fixed[name] === undefined);
 }
 
-const noNoise = { offsetMs: 0, spreadMs: 1, firstOffsetMs: 0, firstSpreadMs: 1 };
-
 function valuesOf(variables: readonly Variable[], x: readonly number[], fixed: Fixed): Values {
   const values: Record<string, number> = { ...usual, ...fixed };
   variables.forEach((name, i) => {
-    values[name] = isScale(name) ? exp(x[i]!) : x[i]!;
+    values[name] = scales.has(name) ? exp(x[i]!) : x[i]!;
   });
   return values as Values;
 }
@@ -220,17 +217,17 @@ const sampledFrom =
   (gaps: readonly Gap[], lateMs: number, draw: RandomStream): Sampled =>
   (structure, fixed, steps, near) => {
     const variables = variablesOf(structure, fixed);
-    const values: Record<Variable, number> = { ...usual, ...noNoise, ...fixed };
+    const values = { ...usual, ...fixed } as Record<Variable, number>;
     const bounds = variables.map((name) => ({
       name,
-      isScale: isScale(name),
+      isScale: scales.has(name),
       least: room[name][0],
       most: room[name][1],
     }));
     const logL = (x: readonly number[]) => {
       for (let i = 0; i < x.length; i += 1) {
-        const { name, isScale: scales, least, most } = bounds[i]!;
-        const value = scales ? exp(x[i]!) : x[i]!;
+        const { name, isScale, least, most } = bounds[i]!;
+        const value = isScale ? exp(x[i]!) : x[i]!;
         if (!(value >= least && value <= most)) return -Infinity;
         values[name] = value;
       }
@@ -247,7 +244,7 @@ const sampledFrom =
       return variables.map((name) => {
         const [least, most] = room[name];
         const value = Math.min(most, Math.max(least, guess[name]));
-        return isScale(name) ? log(value) : value;
+        return scales.has(name) ? log(value) : value;
       });
     };
     return {
@@ -362,14 +359,14 @@ function oddities({ growth, skipsFirst, jitter, capsJitter }: WaitStructure, p: 
 function intervalOf({ variables, samples, fixed, best }: Fitted, name: Name, lateMs = 0): Range {
   const i = variables.indexOf(name);
   if (i < 0) return { least: fixed[name] ?? usual[name], most: fixed[name] ?? usual[name] };
-  const sorted = samples.map((x) => x[i]!).sort((a, b) => a - b);
+  const sorted = new Float64Array(samples.map((x) => x[i]!)).sort();
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))]!;
   const wide = ({ least, most }: Range, ms: number) => ({
     least: Math.max(room[name][0], least * (1 - CLOCK) - ms),
     most: Math.min(room[name][1], most * (1 + CLOCK) + ms),
   });
   const [least, most] = [at(OUTER), at(1 - OUTER)];
-  if (isScale(name)) return wide({ least: exp(least), most: exp(most) }, TIMER_MS + lateMs);
+  if (scales.has(name)) return wide({ least: exp(least), most: exp(most) }, TIMER_MS + lateMs);
   return wide({ least, most }, name === 'factor' ? lateMs / exp(best[variables.indexOf('baseMs')]!) : 0);
 }
 

@@ -74,14 +74,21 @@ export function waitLaw(
   const n = structure.skipsFirst ? k - 1 : k;
   if (n === 0 || structure.growth === 'none') return [{ share: 1, fromMs: 0, toMs: 0 }];
   if (structure.jitter === 'decorrelated')
-    return cut(p.baseMs, Math.max(p.baseMs, 3 * (n === 1 ? p.baseMs : lastMs)), [p.capMs], (ms) =>
-      Math.min(ms, p.capMs),
-    );
+    return capped(p.baseMs, Math.max(p.baseMs, 3 * (n === 1 ? p.baseMs : lastMs)), p.capMs);
   const grown = structure.growth === 'linear' ? p.baseMs * n : p.baseMs * power(p.factor, n - 1);
   const w = structure.capsJitter ? grown : Math.min(grown, p.capMs);
   const [fromMs, toMs] = structure.jitter === 'plus' ? [w, w + p.plusMs] : [p.low * w, w];
-  if (!structure.capsJitter || toMs <= p.capMs) return [{ share: 1, fromMs, toMs }];
-  return cut(fromMs, toMs, [p.capMs], (ms) => Math.min(ms, p.capMs));
+  return capped(fromMs, toMs, structure.capsJitter ? p.capMs : Infinity);
+}
+
+/** A uniform wait that a cap ends: asked for each gap in each step of a chain. */
+function capped(fromMs: number, toMs: number, capMs: number): Piece[] {
+  const leastMs = Math.min(fromMs, capMs);
+  if (leastMs === capMs || toMs <= capMs) return [{ share: 1, fromMs: leastMs, toMs: Math.min(toMs, capMs) }];
+  return [
+    { share: (capMs - fromMs) / (toMs - fromMs), fromMs, toMs: capMs },
+    { share: (toMs - capMs) / (toMs - fromMs), fromMs: capMs, toMs: capMs },
+  ];
 }
 
 /** Maps a uniform wait by a function that is ascending, and linear between the given instants. */
@@ -98,9 +105,7 @@ export function isLonger(low: number): boolean {
   return low > 0 && low < 1 && low !== 0.5 && digits(1 / low - 1) < digits(1 - low);
 }
 
-function digits(share: number): number {
-  return `${Number(share.toPrecision(6))}`.length;
-}
+const digits = (share: number) => `${Number(share.toPrecision(6))}`.length;
 
 function power(x: number, n: number): number {
   let product = 1;
