@@ -100,13 +100,17 @@ export function limiterParameters({ states, transitions }: ContractDefinition): 
   if (made()) return { threshold, within };
   const near = numberIn(second?.condition ?? '', /^count >= (\d+)$/);
   if (near === undefined) return undefined;
-  const fits = SHARES.filter((one) => nearingFrom(one, threshold) === near && made(one));
-  const off = (one: number) => Math.abs(one * threshold - near);
-  const [share] = fits.sort((a, b) => off(a) - off(b));
-  return share === undefined ? undefined : { threshold, within, near_limit: share };
+  // Hundredths, then finer parts, as far as the threshold tells them apart: 0.333 of 1000.
+  for (let parts = 100; parts <= 100 * threshold; parts *= 10) {
+    const least = Math.max(parts / 100, (near - 1) * (parts / threshold));
+    const most = Math.min(parts * 0.99, rounded(near * (parts / threshold)));
+    for (let part = Math.floor(most); part >= least; part -= 1) {
+      if (nearingFrom(part / parts, threshold) === near && made(part / parts))
+        return { threshold, within, near_limit: part / parts };
+    }
+  }
+  return undefined;
 }
-
-const SHARES = Array.from({ length: 99 }, (_, index) => (index + 1) / 100);
 
 function numberIn(text: string, pattern: RegExp): number | undefined {
   const [, digits] = pattern.exec(text) ?? [];

@@ -153,19 +153,15 @@ export function judge(
   return { ...asked, actual, held: isKnown && condition.holds(value) };
 }
 
-/** Shows the largest or smallest failing value, else any failing one, else the largest. */
+/** Shows the failing value furthest out, or any that fails; if none does, the smallest for a lower bound, and else the largest. */
 function verdictOn(values: ReadonlySet<number>, condition: ReadCondition): Pick<ExpectationOutcome, 'actual' | 'held'> {
   if (values.size === 0) return { actual: null, held: false };
-  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let failing: number | undefined;
-  for (const value of values) {
-    if (value < min) min = value;
-    if (value > max) max = value;
-    if (failing === undefined && !condition.holds(() => value)) failing = value;
-  }
-  if (failing === undefined) return { actual: max, held: true };
-  const extreme = [max, min].find((value) => !condition.holds(() => value));
-  return { actual: extreme ?? failing, held: false };
+  const fails = (value: number) => !condition.holds(() => value);
+  const ordered = [...values].sort((a, b) => a - b);
+  const isLowerBound = fails(Number.NEGATIVE_INFINITY) && !fails(Number.POSITIVE_INFINITY);
+  const [first, second] = isLowerBound ? [ordered[0]!, ordered.at(-1)!] : [ordered.at(-1)!, ordered[0]!];
+  const failing = [first, second, ...values].find(fails);
+  return { actual: failing ?? first, held: failing === undefined };
 }
 
 function stretchOf(

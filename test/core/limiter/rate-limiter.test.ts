@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryAfterCycles } from '../../../src/core/limiter/forecast.js';
-import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
+import { limiterParameters, rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { defined, move } from './defined.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
@@ -45,9 +45,13 @@ it.each([
   [1, 0.8, 1, 0],
   [3, 0.05, 1, 0],
   [1_000_000_000, 0.99, 990_000_000, 890_000_000],
+  [1000, 0.333, 333, 233],
+  [100, 0.705, 71, 60],
 ])('threshold %d with near_limit %d is near from %d on, until %d', (threshold, near_limit, from, until) => {
-  const conditions = rateLimiter({ threshold, near_limit }).transitions.map(({ trigger }) => Object(trigger).condition);
+  const made = rateLimiter({ threshold, near_limit });
+  const conditions = made.transitions.map(({ trigger }) => Object(trigger).condition);
   expect(conditions.slice(1, 4)).toEqual([`count >= ${from}`, `count > ${threshold}`, `count <= ${until}`]);
+  expect(rateLimiter(limiterParameters(made))).toEqual(made);
 });
 
 it.each([0, 1, -0.5, Number.NaN])('near_limit %d is refused', (near_limit) => {

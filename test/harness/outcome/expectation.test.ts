@@ -110,6 +110,8 @@ it.each<[that: string, values: number[], actual: number | null, held: boolean]>(
   ['admitted <= 100', [0, 100, 7], 100, true],
   ['admitted <= 100', [0, 101, 103], 103, false],
   ['admitted >= 5', [4, 9, 3], 3, false],
+  ['admitted >= 5', [4, 2, 3], 2, false],
+  ['admitted >= 5', [9, 6, 7], 6, true],
   ['admitted != 7', [0, 7, 20], 7, false],
   ['admitted < 10 || admitted > 90', [0, 50, 100], 50, false],
   ['admitted <= 100', [], null, false],
