@@ -14,6 +14,7 @@ import { topics } from '../src/cli/topics/topics.js';
 import { clientKinds } from '../src/harness/clients/client-schema.js';
 import { Scenario } from '../src/harness/scenario/scenario-schema.js';
 import { arrivalKinds } from '../src/harness/traffic/arrival/arrival-schema.js';
+import { weirHere } from './cli/command-line.js';
 import { freePort } from './harness/live/real-servers.js';
 import { recordedLogs } from './harness/traffic/log/recorded.js';
 import { temporaryFolder } from './left-behind.js';
@@ -169,12 +170,11 @@ const commands: Readonly<Record<string, string>> = {
 it.each(recordedLogs.filter(({ name }) => name in commands).map((log) => [commands[log.name]!, log] as const))(
   'the command of the page of logs for %s gives the known figures of such a log',
   async (name, { text, figures }) => {
-    writeFileSync(join(folder, `known ${name}`), text!);
-    const command =
-      textOf('src/cli/topics/logs.md')
-        .split('\n')
-        .find((line) => line.startsWith(`weir replay ${name}`)) ?? '';
-    const out = await bash(command.replace(name, `"known ${name}" --within 60 --out none`));
+    const known = `known ${name}`;
+    writeFileSync(join(folder, known), text!);
+    const command = new RegExp(`^weir (replay ${name}.*)$`, 'm').exec(textOf('src/cli/topics/logs.md'))![1]!;
+    const words = command.split(' ').map((word) => (word === name ? known : word));
+    const { out } = await weirHere([...words, '--within', '60', '--out', 'none'], {}, '', folder);
     expect(out).toMatch(new RegExp(`limited +${figures.limited.toLocaleString('en')} `));
     expect(out).toMatch(new RegExp(`entries into limiting +${figures.entries}\\n`));
   },
@@ -210,6 +210,7 @@ async function runBlock({ language, text }: Block): Promise<string> {
     const script = text
       .replace('--cycle-ms 100', '--cycle-ms 50')
       .replace('--budget 200', '--budget 60')
+      .replace('=60..160:20', '=60..160:100')
       .replaceAll('8080', String((limited.address() as AddressInfo).port))
       .replaceAll('7770', String(port))
       .replace('weir serve ', `weir serve --port ${port} `);

@@ -45,7 +45,7 @@ it.each([
 ])('the answer of %s and its files match their golden file', async (name, words) => {
   const args = typeof words === 'string' ? words.split(' ') : words;
   const text = await weirHere([...args, '--out', name], {}, '', folder);
-  const json = await weirHere([...args, '--out', `${name}-json`, '--json'], {}, '', folder);
+  const json = await weirHere([...args, '--out', 'none', '--json'], {}, '', folder);
   const shown = [`code ${text.code}`, '', text.out, quiet(text.err), '== --json', json.out, ...filesIn(name)].join('\n');
   await expect(plain(shown)).toMatchFileSnapshot(`golden/answers/${name}.txt`);
 });

@@ -1,16 +1,12 @@
 // `weir load URL`: any HTTP service, without a scenario file.
-
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { loopback } from '../loopback.js';
 import { begin, refuses, temporaryFolder, weirHere } from './command-line.js';
-
-let server: Server | undefined;
-afterEach(() => new Promise<void>((done) => (server === undefined ? done() : server.close(() => done()))));
 
 interface Asked {
   readonly method: string;
@@ -18,22 +14,18 @@ interface Asked {
   readonly body: string;
 }
 
-/** A service that admits `limit` of all requests, then limits; with a limit of its own for each second where it rolls. */
+/** A service that admits `limit` of all requests, then limits. */
 async function serving(limit: number, status = 429): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
-  server?.close();
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      asked.push({ method: request.method ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() });
-      const isOver = asked.length > limit;
-      if (isOver) response.setHeader('Retry-After', '7').setHeader('RateLimit-Policy', `"all";q=${limit};w=60`);
-      response.writeHead(isOver ? status : 200).end(isOver ? 'no' : 'hello');
-    });
+  const server = createServer(async (request, response) => {
+    const body = await text(request).catch(() => '');
+    asked.push({ method: request.method ?? '', headers: request.headers, body });
+    const isOver = asked.length > limit;
+    if (isOver) response.setHeader('Retry-After', '7').setHeader('RateLimit-Policy', `"all";q=${limit};w=60`);
+    response.writeHead(isOver ? status : 200).end(isOver ? 'no' : 'hello');
   });
-  await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/a?b=1`, asked };
+  const { url } = await loopback(server);
+  return { url: `${url}/a?b=1`, asked };
 }
 
 /** On a busy machine the sends may be late: the run is invalid then, and all else is as it is. */
@@ -63,7 +55,7 @@ it('weir load URL sends as many as the rate gives in a time of no whole number o
 
 it('--rate max is a closed loop: so many requests are under way as there are connections, and it says what that hides', async () => {
   let [underWay, most, all] = [0, 0, 0];
-  server = createServer((_, response) => {
+  const server = createServer((_, response) => {
     underWay += 1;
     all += 1;
     most = Math.max(most, underWay);
@@ -72,8 +64,7 @@ it('--rate max is a closed loop: so many requests are under way as there are con
       response.end('hello');
     });
   });
-  await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { url } = await loopback(server);
   const { code, out } = await load(url, '--rate', 'max', '-c', '3', '--for', '1s', '--json');
   const { live, notes } = JSON.parse(out);
   expect([code, most, live.answers.statuses]).toEqual([expect.toBeOneOf(SOUND), 3, { 200: all }]);
@@ -86,7 +77,7 @@ it('--rate max is a closed loop: so many requests are under way as there are con
 
 it('--rate max sends again what a service did not take that closes its connections, and sends no HEAD', async () => {
   let [all, answered] = [0, 0];
-  server = createServer((_, response) => {
+  const server = createServer((_, response) => {
     all += 1;
     // A request that is on its way while its connection closes is seen here, and never answered.
     response.on('finish', () => {
@@ -94,8 +85,7 @@ it('--rate max sends again what a service did not take that closes its connectio
     });
     response.setHeader('Connection', all % 3 === 0 ? 'close' : 'keep-alive').end('hello');
   });
-  await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { url } = await loopback(server);
   const { code, out } = await load(url, '--rate', 'max', '-c', '2', '--for', '1s', '--json');
   const { live } = JSON.parse(out);
   expect([code, live.answers.statuses, live.connections]).toEqual([expect.toBeOneOf(SOUND), { 200: answered }, 2]);
@@ -124,9 +114,9 @@ it('weir load URL takes any status as an answer where nothing is predicted', asy
 });
 
 it('weir load URL counts what was lost by its kind, and calls the run invalid', async () => {
-  const { url } = await serving(100);
-  server!.prependListener('request', (request) => void (request.url === '/a?b=1' && request.socket.destroy()));
-  const { code, out } = await load(url, '--rate', '6', '--for', '1', '--json');
+  const lost = createServer(({ url, socket }, response) => (url === '/a' ? socket.destroy() : response.end()));
+  const { url } = await loopback(lost);
+  const { code, out } = await load(`${url}/a`, '--rate', '6', '--for', '1', '--json');
   expect([code, JSON.parse(out).live.answers]).toEqual([
     4,
     expect.objectContaining({ statuses: {}, errors: { closed: 6 } }),

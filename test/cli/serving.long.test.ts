@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { VERSION } from '../../src/core/version.js';
 import { ask } from '../node/asking.js';
 import { Raw } from '../node/raw.js';
-import { begin, refuses, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+import { begin, refuses, type Serving, serve, temporaryFolder, weirHere } from './command-line.js';
 
 it('weir serve keeps its data for its user alone, and goes on from it', async () => {
   const data = join(temporaryFolder(), 'data');
@@ -34,7 +34,7 @@ it('weir serve keeps its data for its user alone, and goes on from it', async ()
 });
 
 it('weir serve says which Redis does not answer', async () => {
-  const { code, err } = await weir(['serve', '--store', 'redis://127.0.0.1:1', '--port', '0']);
+  const { code, err } = await weirHere('serve --store redis://127.0.0.1:1 --port 0');
   expect({ code, err }).toEqual({
     code: 5,
     err: expect.stringMatching(
@@ -48,10 +48,10 @@ it('weir serve refuses a folder or a port that is taken, and another length of c
   const data = join(temporaryFolder(), 'data');
   const node = await serve(['--data', data]);
   const { port } = new URL(node.url);
-  const locked = await weir(['serve', '--data', data, '--port', '0', '--json']);
-  const taken = await weir(['serve', '--store', 'memory', '--port', port, '--json']);
+  const locked = await weirHere(['serve', '--data', data, '--port', '0', '--json']);
+  const taken = await weirHere(['serve', '--store', 'memory', '--port', port, '--json']);
   await node.stop();
-  const otherCycles = await weir(['serve', '--data', data, '--port', '0', '--cycle-ms', '60', '--json']);
+  const otherCycles = await weirHere(['serve', '--data', data, '--port', '0', '--cycle-ms', '60', '--json']);
   const told = [locked, taken, otherCycles].map(({ code, out }) => [code, JSON.parse(out).code]);
   expect(told).toEqual([
     [2, 'store_locked'],
@@ -104,7 +104,7 @@ it('weir serve ends at once on the second signal, with a request under way', asy
 it('weir serve --rotate-key takes a new key that the old one names, and not while the node runs', async () => {
   const data = join(temporaryFolder(), 'data');
   const first = await serve(['--data', data]);
-  const running = await weir(['serve', '--data', data, '--rotate-key', '--port', '0', '--json']);
+  const running = await weirHere(['serve', '--data', data, '--rotate-key', '--port', '0', '--json']);
   await first.stop();
   const next = await serve(['--data', data, '--rotate-key']);
   await next.stop();
@@ -119,7 +119,7 @@ it('weir serve says that its key file cannot be read, and does not start', async
   const data = join(temporaryFolder(), 'data');
   await (await serve(['--data', data])).stop();
   writeFileSync(join(data, 'node.json'), '{"cycle_ms":50}');
-  const { code, out } = await weir(['serve', '--data', data, '--port', '0', '--json']);
+  const { code, out } = await weirHere(['serve', '--data', data, '--port', '0', '--json']);
   expect([code, JSON.parse(out).code]).toEqual([2, 'unreadable_file']);
 });
 
