@@ -216,11 +216,23 @@ it('the action says what a pull request does to the limits, in one comment that 
 
 const github = (path: string) => parse(readFileSync(join(root, '.github', path), 'utf8'));
 
-it('the workflows run what CI runs, and their scripts are bash', () => {
-  const jobs = ['ci', 'release'].map((name) => Object.values<any>(github(`workflows/${name}.yml`).jobs)[0]);
-  const scripts = jobs.map(({ steps: all }) => all.flatMap(({ run: script }: Step) => script ?? []));
-  expect(scripts.map((some) => some.filter((one: string) => one.endsWith('bash .ci/run')).length)).toEqual([1, 1]);
-  expect(scripts.flat().filter((script) => spawnSync('bash', ['-n', '-c', script]).status !== 0)).toEqual([]);
+it('a release publishes what CI has run, in a job of its own, and the scripts of both are bash', () => {
+  const [{ walk: ci }, { holds, publish }] = ['ci', 'release'].map((name) => github(`workflows/${name}.yml`).jobs);
+  expect([holds, publish.needs]).toEqual([{ uses: './.github/workflows/ci.yml' }, 'holds']);
+  const scripts: string[] = [ci, publish].flatMap(({ steps: all }) => all.flatMap((step: Step) => step.run ?? []));
+  expect(scripts.filter((one) => one.endsWith('bash .ci/run'))).toHaveLength(1);
+  expect(scripts.filter((script) => spawnSync('bash', ['-n', '-c', script]).status !== 0)).toEqual([]);
+});
+
+it('every action is pinned to one commit, and the topic names its version', () => {
+  const paths = ['action.yml', '.github/workflows/ci.yml', '.github/workflows/release.yml', 'src/tools/gateway/ci.md'];
+  const texts = paths.map((path) => readFileSync(join(root, path), 'utf8')).join('');
+  const used = new Set([...texts.matchAll(/uses: (actions\/.+)/g)].map(([, words = '']) => words));
+  expect([...used].sort()).toEqual([
+    expect.stringMatching(/^actions\/checkout@[0-9a-f]{40} # v7\.\d+\.\d+$/),
+    'actions/checkout@v7',
+    expect.stringMatching(/^actions\/setup-node@[0-9a-f]{40} # v7\.\d+\.\d+$/),
+  ]);
 });
 
 it('a release has the section of its version in the changelog', () => {

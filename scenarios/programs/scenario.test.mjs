@@ -1,4 +1,4 @@
-// Scenarios in a test, in virtual time: node --test scenario.test.mjs. In vitest and jest the same lines do.
+// Scenarios in a test, in virtual time: node scenario.test.mjs. In vitest and jest the same lines do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadScenario, parseScenario, simulate } from '@weir/cli';

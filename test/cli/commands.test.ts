@@ -177,6 +177,12 @@ it('weir --help lists at most 16 commands in four groups, and the exit codes', a
   expect((await weirHere([])).out).toBe(out);
 });
 
+it('weir help rules lists every exit code, those of signals too', async () => {
+  const [, table = ''] = (await weirHere(['help', 'rules'])).out.split('\nExit codes\n');
+  const codes = [...table.matchAll(/^ *(\d+) {2}/gm)].map(([, code]) => Number(code));
+  expect(codes).toEqual([0, 1, 2, 3, 4, 5, 70, 74, 130, 143]);
+});
+
 it('weir node --help lists every command of a node, and no other', async () => {
   const { out } = await weirHere(['node', '--help']);
   for (const [name] of all) expect(out.includes(`weir ${name} `)).toBe(name.startsWith('node '));
