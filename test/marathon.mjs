@@ -49,10 +49,7 @@ const stages = [
     'all draws of the other tests of identify',
     'identify/random-clients identify/wait-fit identify/retry-policy identify/client-limits identify/investigation identify/log-answer identify/real-clients identify/outsiders',
   ],
-  [
-    'all draws of explanations and of published results',
-    'explain/whose-refusals expect/follows published/published',
-  ],
+  ['all draws of explanations and of published results', 'explain/whose-refusals expect/follows published/published'],
   ['all draws and tries of the short tests', drawing.join(' ')],
   [
     'all cells, clients and limiters of live runs, all pages of the site and the playground, each tool and leaf alone',
