@@ -8,9 +8,9 @@ import { WallClock } from '../core/time/wall.js';
 import { holdClock, newestCycleOf } from './hold-clock.js';
 import { type Identity, identityIn, rotateKey as withNewKey } from './identity.js';
 import type { NodeOptions } from './node.js';
+import { MemoryCredentials } from './store/credential-store.js';
 import type { MissingRows } from './store/head-mark.js';
 import { MemoryStore } from './store/memory.js';
-import { MemoryCredentials } from './store/memory-credentials.js';
 import { openSqliteStore, type SqliteStore } from './store/sqlite.js';
 
 export interface StorageOptions {

@@ -25,61 +25,54 @@ interface PipelinedSocket extends Socket {
   pipeline?: Pipeline;
 }
 
-export class Pipelines {
-  readonly #overload: Pick<Overload, 'turn' | 'refuse'>;
-  readonly #mostWaiting: number;
-
-  /** @param mostWaiting requests per connection: the next one is refused, and the connection closed */
-  constructor(overload: Pick<Overload, 'turn' | 'refuse'>, mostWaiting: number) {
-    this.#overload = overload;
-    this.#mostWaiting = mostWaiting;
-  }
-
-  /** For an answer that closes the connection: requests pipelined behind it are dropped. */
-  endWith(request: IncomingMessage): void {
-    const { pipeline }: PipelinedSocket = request.socket;
-    if (pipeline === undefined) return;
-    pipeline.isRefused = true;
-    pipeline.waiting.length = 0;
-  }
-
-  before(next: RequestListener): RequestListener {
-    const strangers = newPipeline();
-    const ofStrangers = this.#inTurns(() => strangers, MOST_STRANGERS, next);
-    return this.#inTurns(pipelineOf, this.#mostWaiting, (request, response) => {
-      if (isStranger(request)) ofStrangers(request, response);
-      else next(request, response);
-    });
-  }
-
-  #inTurns(lineOf: typeof pipelineOf, mostWaiting: number, next: RequestListener): RequestListener {
+/** @param mostWaiting requests per connection: the next one is refused, and the connection closed */
+export function inTurns(
+  overload: Pick<Overload, 'turn' | 'refuse'>,
+  mostWaiting: number,
+  next: RequestListener,
+): RequestListener {
+  const inLine = (lineOf: typeof pipelineOf, most: number, then: RequestListener): RequestListener => {
     const handOver = (line: Pipeline) => {
       const some = line.waiting.splice(0, AT_ONCE);
-      line.turn = this.#overload.turn.count();
+      line.turn = overload.turn.count();
       line.handled = some.length;
-      for (const [request, response] of some) if (!request.socket.destroyed) next(request, response);
+      for (const [request, response] of some) if (request.socket.writable) then(request, response);
       if (line.waiting.length > 0) setImmediate(handOver, line);
     };
     return (request, response) => {
       if (pipelineOf(request).isRefused) return;
       const line = lineOf(request);
-      const turn = this.#overload.turn.count();
+      const turn = overload.turn.count();
       if (line.turn !== turn) {
         line.turn = turn;
         line.handled = 0;
       }
       if (line.waiting.length === 0 && line.handled < AT_ONCE) {
         line.handled += 1;
-        next(request, response);
-      } else if (line.waiting.length < mostWaiting) {
+        then(request, response);
+      } else if (line.waiting.length < most) {
         if (line.waiting.length === 0) setImmediate(handOver, line);
         line.waiting.push([request, response]);
       } else {
         pipelineOf(request).isRefused = true;
-        this.#overload.refuse(request, response, true);
+        overload.refuse(request, response, true);
       }
     };
-  }
+  };
+  const strangers = newPipeline();
+  const ofStrangers = inLine(() => strangers, MOST_STRANGERS, next);
+  return inLine(pipelineOf, mostWaiting, (request, response) => {
+    if (isStranger(request)) ofStrangers(request, response);
+    else next(request, response);
+  });
+}
+
+/** For an answer that closes the connection: requests pipelined behind it are dropped. */
+export function endPipeline(request: IncomingMessage): void {
+  const { pipeline }: PipelinedSocket = request.socket;
+  if (pipeline === undefined) return;
+  pipeline.isRefused = true;
+  pipeline.waiting.length = 0;
 }
 
 const newPipeline = (): Pipeline => ({ handled: 0, turn: 0, waiting: [], isRefused: false });

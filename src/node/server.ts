@@ -20,7 +20,7 @@ import { asGate, asOriginForm } from './any-method.js';
 import type { Connections } from './connections.js';
 import { parseBody, readWhole, refuseEncoded, textOf } from './json-body.js';
 import type { NodeContext } from './node-context.js';
-import { Pipelines } from './pipelines.js';
+import { endPipeline, inTurns } from './pipelines.js';
 import {
   answerUnrouted,
   failureFrom,
@@ -60,7 +60,6 @@ export async function createServer(
   { log, logRequests, trustProxy, checkHost, connections }: ServerOptions,
 ): Promise<FastifyInstance> {
   const { limits, counts, overload } = context;
-  const pipelines = new Pipelines(overload, limits.waitingPerCaller);
   const unrouted =
     (refuse: (request: IncomingMessage) => Unrouted) => (request: IncomingMessage, response: ServerResponse) => {
       const status = answerUnrouted(refuse(request), request, response);
@@ -75,7 +74,7 @@ export async function createServer(
         asGate(request);
         answer(request, response);
       };
-      return connections.server(pipelines.before(overload.before(route)));
+      return connections.server(inTurns(overload, limits.waitingPerCaller, overload.before(route)));
     },
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     ...(logRequests ? { loggerInstance: log } : { logger: false }),
@@ -100,7 +99,7 @@ export async function createServer(
     const { route } = request;
     // Fastify closes after a refused body. A body that was read is no reason.
     if (request.bodyLength > 0) reply.removeHeader('connection');
-    if (reply.getHeader('connection') === 'close') pipelines.endWith(request.raw);
+    if (reply.getHeader('connection') === 'close') endPipeline(request.raw);
     if (failure === undefined) log.error({ err: error, method: route?.method, path: route?.path }, 'internal error');
     else if (failure.status >= 500)
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);

@@ -8,7 +8,7 @@ import { VirtualClock } from '../../src/core/time/virtual.js';
 import { boundsOf } from '../../src/node/bounds.js';
 import { ContractHistories, type Watched } from '../../src/node/contract-histories.js';
 import { figuresOf, type Sampled, type Samples } from '../../src/node/counting/counting.js';
-import { LocalSamples } from '../../src/node/counting/local/samples.js';
+import { LocalSamples } from '../../src/node/counting/local/counting.js';
 import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { MemoryStore } from '../../src/node/store/memory.js';

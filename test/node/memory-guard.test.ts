@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Access } from '../../src/node/access.js';
 import { type Heap, keptBytes, MemoryGuard } from '../../src/node/memory-guard.js';
 import { newKey } from '../../src/node/secret.js';
-import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
+import { MemoryCredentials } from '../../src/node/store/credential-store.js';
 import { gateOf } from './caller.js';
 import { startRunning } from './running.js';
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { loopTurn } from '../../src/core/time/loop-turn.js';
 import { Counts } from '../../src/node/metrics.js';
 import { Overload } from '../../src/node/overload.js';
-import { Pipelines } from '../../src/node/pipelines.js';
+import { inTurns } from '../../src/node/pipelines.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Caller, gateOf } from './caller.js';
 import { Raw } from './raw.js';
@@ -94,9 +94,9 @@ it('overload counts how long requests take, and not how long the machine stands 
 it('a turn of the loop takes a few requests of a connection, and of all strangers, in order, and refuses too many', async () => {
   const log: string[] = [];
   const refuse = ({ url }: IncomingMessage) => log.push(`refused ${url}`);
-  const listener = new Pipelines({ turn: loopTurn(() => 0), refuse }, 20).before(({ url }) => log.push(url!));
+  const listener = inTurns({ turn: loopTurn(() => 0), refuse }, 20, ({ url }) => log.push(url!));
   const clientOf = (name: string, headers: IncomingMessage['headers']) => {
-    const socket = { destroyed: false };
+    const socket = { writable: true };
     const request = { socket, headers };
     return (n: number) => listener({ ...request, url: `${name}${n}` } as IncomingMessage, {} as ServerResponse);
   };

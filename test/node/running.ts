@@ -5,9 +5,8 @@ import { sha256Hex } from '../../src/core/schema/canonical.js';
 import { type TimeSource, WallClock } from '../../src/core/time/wall.js';
 import { type NodeOptions, type RunningNode, startNode } from '../../src/node/node.js';
 import { newKey } from '../../src/node/secret.js';
-import type { Key } from '../../src/node/store/credential-store.js';
+import { type Key, MemoryCredentials } from '../../src/node/store/credential-store.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
-import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
 import { afterTest } from '../left-behind.js';
 import { Caller, type Told, toldBy } from './caller.js';
 

@@ -95,7 +95,7 @@ export function limiterParameters({ states, transitions }: ContractDefinition): 
   if (threshold === undefined || within === undefined) return undefined;
   const made = (near?: number) => {
     const { states: madeStates, transitions: madeTransitions } = rateLimiter({ threshold, within, near_limit: near });
-    return isEqual(madeStates, states) && isEqual(madeTransitions, transitions);
+    return canonicalJson([madeStates, madeTransitions]) === canonicalJson([states, transitions]);
   };
   if (made()) return { threshold, within };
   const near = numberIn(second?.condition ?? '', /^count >= (\d+)$/);
@@ -115,10 +115,6 @@ export function limiterParameters({ states, transitions }: ContractDefinition): 
 function numberIn(text: string, pattern: RegExp): number | undefined {
   const [, digits] = pattern.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits);
-}
-
-function isEqual(one: unknown, other: unknown): boolean {
-  return canonicalJson(one) === canonicalJson(other);
 }
 
 function plainMoves(threshold: number): LimiterMove[] {

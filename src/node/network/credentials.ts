@@ -1,6 +1,5 @@
 // Keys and sessions of a network. Each node has all of them: it reads them at the start and once a minute, and follows the directory's log.
-import type { Key } from '../store/credential-store.js';
-import { MemoryCredentials } from '../store/memory-credentials.js';
+import { type Key, MemoryCredentials } from '../store/credential-store.js';
 import { DIRECTORY } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 

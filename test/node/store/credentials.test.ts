@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { Failure } from '../../../src/core/schema/failure.js';
-import type { Key } from '../../../src/node/store/credential-store.js';
-import { MemoryCredentials } from '../../../src/node/store/memory-credentials.js';
+import { type Key, MemoryCredentials } from '../../../src/node/store/credential-store.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { describeCredentials } from '../../suite/credentials.js';
 import { openStore } from './opened.js';

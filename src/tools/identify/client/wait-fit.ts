@@ -218,17 +218,12 @@ const sampledFrom =
   (structure, fixed, steps, near) => {
     const variables = variablesOf(structure, fixed);
     const values = { ...usual, ...fixed } as Record<Variable, number>;
-    const bounds = variables.map((name) => ({
-      name,
-      isScale: scales.has(name),
-      least: room[name][0],
-      most: room[name][1],
-    }));
+    const bounds = variables.map((name) => ({ name, isScale: scales.has(name), range: room[name] }));
     const logL = (x: readonly number[]) => {
       for (let i = 0; i < x.length; i += 1) {
-        const { name, isScale, least, most } = bounds[i]!;
+        const { name, isScale, range } = bounds[i]!;
         const value = isScale ? exp(x[i]!) : x[i]!;
-        if (!(value >= least && value <= most)) return -Infinity;
+        if (!(value >= range[0] && value <= range[1])) return -Infinity;
         values[name] = value;
       }
       if (values.baseMs > values.capMs) return -Infinity;
