@@ -40,7 +40,6 @@ export function inTurns(
       if (line.waiting.length > 0) setImmediate(handOver, line);
     };
     return (request, response) => {
-      if (pipelineOf(request).isRefused) return;
       const line = lineOf(request);
       const turn = overload.turn.count();
       if (line.turn !== turn) {
@@ -61,10 +60,13 @@ export function inTurns(
   };
   const strangers = newPipeline();
   const ofStrangers = inLine(() => strangers, MOST_STRANGERS, next);
-  return inLine(pipelineOf, mostWaiting, (request, response) => {
+  const ofConnection = inLine(pipelineOf, mostWaiting, (request, response) => {
     if (isStranger(request)) ofStrangers(request, response);
     else next(request, response);
   });
+  return (request, response) => {
+    if (!pipelineOf(request).isRefused) ofConnection(request, response);
+  };
 }
 
 /** For an answer that closes the connection: requests pipelined behind it are dropped. */

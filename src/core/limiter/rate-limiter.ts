@@ -100,7 +100,7 @@ export function limiterParameters({ states, transitions }: ContractDefinition): 
   if (made()) return { threshold, within };
   const near = numberIn(second?.condition ?? '', /^count >= (\d+)$/);
   if (near === undefined) return undefined;
-  // Hundredths, then finer parts, as far as the threshold tells them apart: 0.333 of 1000.
+  // Hundredths, then finer parts, as many as the threshold can distinguish: 0.333 of 1000.
   for (let parts = 100; parts <= 100 * threshold; parts *= 10) {
     const least = Math.max(parts / 100, (near - 1) * (parts / threshold));
     const most = Math.min(parts * 0.99, rounded(near * (parts / threshold)));

@@ -58,8 +58,7 @@ export function follows(answers: readonly SeenAnswer[], limit: string): Judgemen
   if (found.type === 'refuted') return differs(seen, found.settled(), limit);
   if (passesUnlimited(seen, rules)) return notTested(seen, rules, limit);
   const quick = { ...options, mostNodes: NODES_OF_NEAR + NODES_OF_ANSWER * seen.length };
-  const near = nearRulesOf(rules).filter((one) => isExplained(seen, one.rules, quick) === true);
-  const fits = near.map(({ words }) => words);
+  const fits = nearRulesOf(rules).flatMap((one) => (isExplained(seen, one.rules, quick) === true ? one.words : []));
   const also = fits.length === 0 ? '' : ` They fit ${listed(fits)}, too.`;
   return { verdict: 'follows', why: `${seen.length} answers follow ${limit}.${also}`, drawing: '', fits };
 }
@@ -93,15 +92,12 @@ function notTested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[
   const enough = requestsToTest(rules);
   const spanMs = (seen.at(-1)?.sentMs ?? 0) - (seen[0]?.sentMs ?? 0);
   const silent = seen.some(({ decision }) => decision === 'unknown') ? ' Some of their answers are not known.' : '';
-  const lateMs = seen.reduce(
-    (most, one) => (one.decision === 'unknown' ? most : Math.max(most, one.answeredMs - one.sentMs)),
-    0,
-  );
+  const lateMs = seen.reduce((most, { sentMs, answeredMs }) => Math.max(most, answeredMs - sentMs), 0);
   const late = ` An answer took ${seconds(lateMs)}, in which a window may end: repeat it where answers come sooner.`;
-  const why =
-    `A server without any limit would pass, too: ${seen.length} requests within ${seconds(spanMs)} do not test ${limit}.${silent}` +
-    (enough === undefined ? '' : lateMs > spanMs && seen.length >= enough ? late : ` Send ${enough} at once.`);
-  return { verdict: 'not tested', why, drawing: '', fits: [] };
+  const isLate = silent === '' && lateMs > spanMs && seen.length >= (enough ?? Infinity);
+  const next = isLate ? late : enough === undefined ? '' : ` Send ${enough} at once.`;
+  const why = `A server without any limit would pass, too: ${seen.length} requests within ${seconds(spanMs)} do not test ${limit}.`;
+  return { verdict: 'not tested', why: `${why}${silent}${next}`, drawing: '', fits: [] };
 }
 
 const MOST_ANSWERS = 100_000;
