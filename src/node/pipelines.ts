@@ -1,5 +1,5 @@
 // How many requests a turn of the loop takes: a few of each connection, so that others do not wait for all that one client pipelines; and a
-// few of those without a credential, over all connections: 500 strangers who ask at once would be a turn of 80 ms.
+// few of strangers, over all connections without a valid credential: 500 of them at once would be a turn of 80 ms.
 //
 //   connection a   a1 a2 … a8 │ a9 … a16 │ a17 …       64 KB at once are 400 gates: some 40 ms in one go
 //   connection b   b1         │ b2       │
@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { type Overload, SUPERVISES } from './overload.js';
 
 const AT_ONCE = 8;
-/** Requests without a credential that wait: a third of a second of work. */
+/** Requests of strangers that wait: a third of a second of work. */
 const MOST_STRANGERS = 2_048;
 
 interface Pipeline {
@@ -18,6 +18,10 @@ interface Pipeline {
   turn: number;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
   isRefused: boolean;
+  /** Whether a request on it came with a valid credential. */
+  isKnown: boolean;
+  /** Its requests that wait among those of strangers: what comes after them waits behind them. */
+  amongStrangers: number;
 }
 
 /** On the socket itself: every request looks it up. */
@@ -59,10 +63,20 @@ export function inTurns(
     };
   };
   const strangers = newPipeline();
-  const ofStrangers = inLine(() => strangers, MOST_STRANGERS, next);
+  const ofStrangers = inLine(
+    () => strangers,
+    MOST_STRANGERS,
+    (request, response) => {
+      pipelineOf(request).amongStrangers -= 1;
+      next(request, response);
+    },
+  );
   const ofConnection = inLine(pipelineOf, mostWaiting, (request, response) => {
-    if (isStranger(request)) ofStrangers(request, response);
-    else next(request, response);
+    const pipeline = pipelineOf(request);
+    if ((pipeline.isKnown && pipeline.amongStrangers === 0) || SUPERVISES.test(request.url ?? ''))
+      return next(request, response);
+    pipeline.amongStrangers += 1;
+    ofStrangers(request, response);
   });
   return (request, response) => {
     if (!pipelineOf(request).isRefused) ofConnection(request, response);
@@ -71,20 +85,17 @@ export function inTurns(
 
 /** For an answer that closes the connection: requests pipelined behind it are dropped. */
 export function endPipeline(request: IncomingMessage): void {
-  const { pipeline }: PipelinedSocket = request.socket;
-  if (pipeline === undefined) return;
+  const pipeline = pipelineOf(request);
   pipeline.isRefused = true;
   pipeline.waiting.length = 0;
 }
 
-const newPipeline = (): Pipeline => ({ handled: 0, turn: 0, waiting: [], isRefused: false });
-
-function pipelineOf(request: IncomingMessage): Pipeline {
+export function pipelineOf(request: IncomingMessage): Pipeline {
   const socket: PipelinedSocket = request.socket;
   socket.pipeline ??= newPipeline();
   return socket.pipeline;
 }
 
-function isStranger({ headers, url = '' }: IncomingMessage): boolean {
-  return headers.authorization === undefined && headers.cookie === undefined && !SUPERVISES.test(url);
+function newPipeline(): Pipeline {
+  return { handled: 0, turn: 0, waiting: [], isRefused: false, isKnown: false, amongStrangers: 0 };
 }

@@ -20,7 +20,7 @@ import { asGate, asOriginForm } from './any-method.js';
 import type { Connections } from './connections.js';
 import { parseBody, readWhole, refuseEncoded, textOf } from './json-body.js';
 import type { NodeContext } from './node-context.js';
-import { endPipeline, inTurns } from './pipelines.js';
+import { endPipeline, inTurns, pipelineOf } from './pipelines.js';
 import {
   answerUnrouted,
   failureFrom,
@@ -248,6 +248,7 @@ function authenticate(context: NodeContext, route: Route, checkHost: HostCheck) 
     const gateway = route.gatewayOf?.(context, request);
     if (gateway === undefined) checkHost(headers.host);
     request.caller = gateway ?? access.callerOf(request, route, changes);
+    if (request.caller !== undefined) pipelineOf(request.raw).isKnown = true;
     if (changes && !route.isGate) refuseEncoded(headers);
   };
   type Done = (error?: Error) => void;

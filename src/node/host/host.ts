@@ -61,11 +61,6 @@ export type HostChange = { readonly machine: Machine } & (
   | { readonly kind: 'machine_added' | 'machine_deleted' | 'machine_removed' }
 );
 
-// Cut from bytes: a substring of the hash's 64 digits would keep all of them in memory.
-function contractId(slug: string, seq: number): string {
-  return hexOf(sha256(`${slug}/${seq}`).subarray(0, 8));
-}
-
 export class Host {
   readonly machines = new Map<string, Machine>();
   readonly contracts = new Map<string, Contract>();
@@ -116,7 +111,8 @@ export class Host {
     machine.refuseName(name);
     const plan = this.#plans.of(planned);
     const cycle = this.#catchUp(machine);
-    const id = contractId(slug, machine.head.seq + 1);
+    // Cut from bytes: a substring of the hash's 64 digits would keep all of them in memory.
+    const id = hexOf(sha256(`${slug}/${machine.head.seq + 1}`).subarray(0, 8));
     const image = {
       id,
       machine: slug,

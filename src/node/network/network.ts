@@ -242,7 +242,12 @@ class MakingTurns {
         await this.#directory.announce(left);
         return untilMs;
       }
-      if (connection.monotonicMs() - startMs > this.#withinMs) throw busy();
+      if (connection.monotonicMs() - startMs > this.#withinMs)
+        throw new Failure('node_overloaded', {
+          what: 'Nothing was made.',
+          why: 'Other nodes are making something for owners, or one has ended meanwhile.',
+          fix: 'Try again.',
+        });
       await pause(POLL_MS);
     }
   }
@@ -250,12 +255,4 @@ class MakingTurns {
   async #take(...args: readonly [id: string, untilMs: string, slug: string]): Promise<string | undefined> {
     return (await this.#directory.connection.call<string | undefined>('turn', DIRECTORY, args))[1];
   }
-}
-
-function busy(): Failure {
-  return new Failure('node_overloaded', {
-    what: 'Nothing was made.',
-    why: 'Other nodes are making something for owners, or one has ended meanwhile.',
-    fix: 'Try again.',
-  });
 }

@@ -1,14 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { reach } from '../../../src/api/client/connect.js';
 import { follow } from '../../../src/api/client/event-stream.js';
 import { generateSigner } from '../../../src/core/record/signing.js';
 import { nodeOfFile } from '../../node/node-of-file.js';
-import { closeImposters, imposter, replay } from './imposter.js';
+import { imposter, replay } from './imposter.js';
 
 const node = await nodeOfFile({ cycleMs: 50 });
-
-afterAll(closeImposters);
 
 it('no credential is sent to who replays the public key of a node, with a signature of another question or none', async () => {
   const { body: old } = await node.ask('GET', `/api/updates/proof?nonce=${'B'.repeat(43)}`);

@@ -1,11 +1,11 @@
 // No credential is sent to a program that only shows the key of a node, nor in clear to another machine.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { generateSigner } from '../../../src/core/record/signing.js';
 import { type LiveOptions, mintKey } from '../../../src/harness/live/load.js';
 import { stress } from '../../../src/harness/live/stress.js';
-import { closeImposters, imposter, replay } from '../../api/client/imposter.js';
+import { imposter, replay } from '../../api/client/imposter.js';
 import { temporaryFiles } from '../../left-behind.js';
 import { startRunning } from '../../node/running.js';
 import { burst, liveReplay, run, scenario, told } from './asking.js';
@@ -14,7 +14,6 @@ import { startSmallNode } from './wrong-node.js';
 const log = temporaryFiles().file('log.ndjson', '{"time":1700000000000}\n{"time":1700000000040}\n');
 const node = await startRunning({ cycleMs: 50 });
 const key = node.keyOf('owner');
-afterAll(closeImposters);
 
 const replayed = { name: 'log', cycleMs: 50, planAt: () => planContract(rateLimiter()), log: {} };
 const runs: readonly [string, (options: LiveOptions) => Promise<unknown>][] = [

@@ -67,7 +67,8 @@ export class Idempotency {
     const kept = this.#answers.find(machine.slug, once.key);
     if (kept !== undefined && kept.untilCycle > cycle) {
       if (kept.request !== once.request) throw reused();
-      return new Replayed(kept.answer.startsWith('{') ? kept.answer : unpacked(kept.answer));
+      const { answer } = kept;
+      return new Replayed(answer.startsWith('{') ? answer : inflateRawSync(Buffer.from(answer, 'base64')).toString());
     }
     this.#usage.refuseFurther(machine.image.owner, 'answersKib', OVERHEAD / 1024);
     // Afterwards only this request's changes are unsaved: nothing else counts on the machine meanwhile.
@@ -120,15 +121,8 @@ function* withRows<T>(machine: Machine, steps: Steps<T>): Steps<T> {
 function textOf(answer: object): string {
   const isLong = Object.values(answer).some((value) => Array.isArray(value) && value.length > LONGEST_LIST);
   const text = isLong ? '' : JSON.stringify(answer);
-  if (text !== '' && text.length <= LONGEST_ANSWER) return text.length < SHORT_ANSWER ? text : packed(text);
+  if (text !== '' && text.length <= LONGEST_ANSWER)
+    return text.length < SHORT_ANSWER ? text : deflateRawSync(text, { level: 1 }).toString('base64');
   const short = Object.entries(answer).map(([name, value]) => [name, Array.isArray(value) ? [] : value]);
   return JSON.stringify(Object.fromEntries(short));
-}
-
-function packed(text: string): string {
-  return deflateRawSync(text, { level: 1 }).toString('base64');
-}
-
-function unpacked(answer: string): string {
-  return inflateRawSync(Buffer.from(answer, 'base64')).toString();
 }
