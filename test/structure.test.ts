@@ -110,10 +110,12 @@ describe('lines', () => {
 /** Verbs with which a title would begin that only a `describe` completes. */
 const verbs =
   'is|are|was|has|have|does|do|can|may|must|cannot|says|tells|takes|gives|shows|lists|refuses|holds|keeps|goes|finds|ends|leaves|begins|decides|sends|lets|reads|runs|passes|follows|fails|opens|draws|asks|admits|serves|makes|stays|changes|knows|brings|stops|judges|moves|needs|adds|comes|compares|throws|agrees|prints|counts the|counts as';
+/** Words with which a title would begin in mid-sentence. */
+const joints = 'and|that|which|who|where|with|of|from|by|after|before|also|in|on|at|for';
 
 describe('tests', () => {
-  it('a title reads alone: it does not begin with a verb', () => {
-    const begun = new RegExp(`(?:\\bit(?:\\.\\w+)*|\\))\\(\\s*['"\`](?:${verbs})\\b.*`, 'g');
+  it('a title reads alone: it does not begin with a verb, nor in mid-sentence', () => {
+    const begun = new RegExp(`(?:\\bit(?:\\.\\w+)*|\\))\\(\\s*['"\`](?:${verbs}|${joints})\\b.*`, 'g');
     expectNone(
       tests.flatMap((path) => [...textOf(path).matchAll(begun)].map(([title]) => `${path}: ${title.trim()}`)),
       'Name the subject in the title: a failing log shows it alone.',

@@ -70,7 +70,7 @@ it('a second process is refused, and told whom to stop, until the first has ende
   expect(failureOf(() => openStore(dir))).toBeUndefined();
 });
 
-it('of two processes that begin with an empty folder at once one wins, and one loses', async () => {
+it('two processes that begin with an empty folder at once do not both get it: one wins', async () => {
   const dir = temporaryFolder();
   const processes = [startProcess('hold', dir), startProcess('hold', dir)];
   await Promise.all(processes.map((one) => one.printed(1)));

@@ -179,7 +179,7 @@ describe('a client in virtual time', () => {
     }
   });
 
-  it('of one retry a growth is not said, and of a cap only that it is no shorter than the wait', () => {
+  it('one retry shows no growth, and of a cap only that it is no shorter than the wait', () => {
     const { verdict, waits, client } = answerFor({ attempts: 2, retries: usual, wait: () => 300 }, 8);
     expect(verdict).toBe('identified');
     expect(waits).toMatchObject([{ growth: 'fixed', words: expect.stringMatching(/^3\d\dms$/) }]);
@@ -248,7 +248,7 @@ describe('a client in virtual time', () => {
     expect(rest).toEqual(survey.slice(10));
   });
 
-  it('on a busy machine late answers are not a random part beyond an announcement', () => {
+  it('late answers of a busy machine are not a random part beyond an announcement', () => {
     const advised: TrueClient = {
       attempts: 6,
       retries: (reply) => reply.status === 429 && reply.retryAfter !== undefined,

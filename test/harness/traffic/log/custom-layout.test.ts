@@ -138,7 +138,7 @@ describe('fields of a format', () => {
     expect({ found, format: reading.format }).toEqual({ found: right, format: 'combined' });
   });
 
-  it('of lines with an address and a time alone, the rest is said to be missing', async () => {
+  it('lines with an address and a time alone are read, and the rest is said to be missing', async () => {
     const { found, reading } = await read(textOf((r) => `${r.ip} - - ${clf(r)} served in 5 ms`));
     expect(found[0]).toBe('198.51.100.7    0');
     expect(reading.warnings[0]?.what).toMatch('no request, status');
