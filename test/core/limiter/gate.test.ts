@@ -7,31 +7,6 @@ import { defined, move } from './defined.js';
 import { NaiveLimiter } from './naive-limiter.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
-it('the gate of 2 within 10 goes limiting at the third request and restores when the first has left', () => {
-  const { gate, transitions } = plannedGate(limiterPlan(2, 10), 0);
-  const line = (cycle: number, admitted: number) =>
-    `${cycle}: count ${gate.count} ${gate.admits ? 'allowing' : 'limiting'} ${admitted}`;
-  const seen = [0, 1, 9, 10].map((cycle) => line(cycle, gate.decide(1, cycle)));
-  gate.advance(11);
-  seen.push(line(11, 0));
-  gate.advance(19);
-  seen.push(line(19, 0));
-  expect(seen).toEqual([
-    '0: count 1 allowing 1',
-    '1: count 2 allowing 1',
-    '9: count 3 limiting 0',
-    '10: count 3 limiting 0',
-    '11: count 2 allowing 0',
-    '19: count 1 allowing 0',
-  ]);
-  expect(transitions).toEqual([
-    { cycle: 9, to: 'limiting', count: 3 },
-    { cycle: 10, to: 'allowing', count: 2 },
-    { cycle: 10, to: 'limiting', count: 3 },
-    { cycle: 11, to: 'allowing', count: 2 },
-  ]);
-});
-
 /**
  * Sequences out of public test suites. `3:+` a request in cycle 3 is admitted, `3:-` it is limited; `3:yes` and `3:no` whether one would be,
  * without a request; `3:100+` a hundred requests, all admitted. `waits`: how long it takes from a cycle on until a request is admitted.

@@ -266,14 +266,3 @@ it('a record never goes back in time, however many contracts were asleep, and wh
   expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
   expect(new Set([...revived.host.contracts.values()].map(({ state }) => state))).toEqual(new Set(['allowing']));
 });
-
-it('contracts of a machine that wake late after a restart do so in the order of their cycles', () => {
-  const { host, store } = virtualHost();
-  for (const within of [30, 10, 20]) host.createContract('m', rateLimiter({ threshold: 1, within })).decide(3, 0);
-  host.saveWindows();
-  host.commit();
-  virtualHost(500, store).runTo(500);
-  const last = store.rows('m').slice(-3);
-  expect(last.map(({ cycle }) => cycle)).toEqual([10, 20, 30]);
-  expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
-});
