@@ -9,12 +9,9 @@ import { CYCLE_MS } from '../../../src/core/time/cycle.js';
 import { LogRequests } from '../../../src/harness/simulate/log-requests.js';
 import { type Replay, type ReplayOptions, replay, toReplay } from '../../../src/harness/simulate/replay.js';
 import { replay$ } from '../../../src/harness/simulate/stream.js';
-import { readLog } from '../../../src/harness/traffic/log/read.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
 import { failureIn } from '../../failures.js';
 import { temporaryFiles } from '../../left-behind.js';
-import { Counted } from '../traffic/log/counted.js';
-import { naiveFigures } from '../traffic/log/naive-figures.js';
 import { type RecordedLog, recordedLogs } from '../traffic/log/recorded.js';
 import { checkOutcome, everyCycle } from './running.js';
 
@@ -57,44 +54,6 @@ it.each(recordedLogs.map((log) => [log.name, log] as const))(
     expect([moves.slice(0, 2), moves.slice(-2), moves.length]).toEqual([first, last, 2 * figures.entries]);
   },
 );
-
-const clf = recordedLogs.filter(({ understood }) => understood.startsWith('combined'));
-
-it.each(
-  clf.flatMap((log) =>
-    (
-      [
-        [20, 60, undefined],
-        [7, 13, undefined],
-        [1, 1, undefined],
-        [1000, 5000, undefined],
-        [5, 10, 'client'],
-        [1, 200, 'client'],
-      ] as const
-    ).map((limiter) => [...limiter, log.name, log] as const),
-  ),
-)(
-  'a limiter of %i in %i cycles, keyed by %s, gives the figures of the naive one: %s',
-  async (threshold, within, keyColumn, _, log) => {
-    const path = pathOf(log);
-    const { outcome } = await run(path, { threshold, within, top: 10_000, log: { keyColumn } });
-    const counted = new Counted();
-    await readLog(path, { keyColumn }, counted);
-    const expected = counted.keys.map((key) => {
-      const { limited, peak_count, moves } = naiveFigures(counted.of(key), threshold, within);
-      return [key || 'all', limited, peak_count, moves];
-    });
-    const found = outcome.by_contract.map(({ id, limited, peak_count, transitions }) => [
-      id,
-      limited,
-      peak_count,
-      transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`),
-    ]);
-    expect(found.sort(byId)).toEqual(expected.sort(byId));
-  },
-);
-
-const byId = ([a]: unknown[], [b]: unknown[]) => (String(a) < String(b) ? -1 : 1);
 
 it('any log gives what the naive limiter gives, by client or whole, in any order of lines and at any time', async () => {
   await fc.assert(
