@@ -63,7 +63,7 @@ const most = {
     'weir.ts': 152,
   } as Readonly<Record<string, number>>,
   src: 100_704,
-  test: 60_420,
+  test: 59_945,
   longLines: 107,
   commands: 15,
   options: 80,
