@@ -119,8 +119,8 @@ async function readLines(path: string, { log, key }: AccessLogOptions) {
     },
   };
   const keyColumn = key === 'none' ? undefined : key;
-  const columns = { keyColumn, alsoColumns: ['status', 'duration', 'client'], countColumn: false };
-  const { also: fields = [], format } = await readLog(path, { ...log, ...columns }, sink);
+  const reading = { ...log, keyColumn, alsoColumns: ['status', 'duration', 'client'] };
+  const { also: fields = [], format } = await readLog(path, { ...reading, countColumn: false }, sink);
   const [statusField, durationField, clientField] = fields;
   if (statusField === undefined)
     throw new Failure('invalid_input', {
