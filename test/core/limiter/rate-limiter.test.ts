@@ -1,6 +1,6 @@
 // The template with near_limit and as a shadow: the states it goes through, and that it decides as without them.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { retryAfterCycles } from '../../../src/core/limiter/forecast.js';
 import { limiterParameters, rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
@@ -88,25 +88,23 @@ it('near_limit changes no decision, no wait and no quota', () => {
   );
 });
 
-describe('a shadow', () => {
-  const shadowPlan = (threshold: number, within: number) =>
-    planContract({ ...rateLimiter({ threshold, within }), shadow: true });
+const shadowPlan = (threshold: number, within: number) =>
+  planContract({ ...rateLimiter({ threshold, within }), shadow: true });
 
-  it('a shadow admits all, and moves, counts and waits as the limiter that it stands for', () => {
-    fc.assert(
-      fc.property(anyLimiter, ({ threshold, within, steps }) => {
-        const plain = plannedGate(limiterPlan(threshold, within), 0);
-        const shadow = plannedGate(shadowPlan(threshold, within), 0);
-        for (const { n, cycle } of steps) {
-          plain.gate.decide(n, cycle);
-          expect(shadow.gate.decide(n, cycle)).toBe(n);
-          expect(retryAfterCycles(shadow.gate)).toBe(retryAfterCycles(plain.gate));
-        }
-        expect(shadow.transitions).toEqual(plain.transitions);
-        expect([shadow.gate.count, shadow.gate.remaining]).toEqual([plain.gate.count, plain.gate.remaining]);
-      }),
-    );
-  });
+it('a shadow admits all, and moves, counts and waits as the limiter that it stands for', () => {
+  fc.assert(
+    fc.property(anyLimiter, ({ threshold, within, steps }) => {
+      const plain = plannedGate(limiterPlan(threshold, within), 0);
+      const shadow = plannedGate(shadowPlan(threshold, within), 0);
+      for (const { n, cycle } of steps) {
+        plain.gate.decide(n, cycle);
+        expect(shadow.gate.decide(n, cycle)).toBe(n);
+        expect(retryAfterCycles(shadow.gate)).toBe(retryAfterCycles(plain.gate));
+      }
+      expect(shadow.transitions).toEqual(plain.transitions);
+      expect([shadow.gate.count, shadow.gate.remaining]).toEqual([plain.gate.count, plain.gate.remaining]);
+    }),
+  );
 });
 
 it('a quota leads through all states that admit', () => {
