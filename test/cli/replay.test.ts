@@ -290,6 +290,7 @@ refuses('replay --out none', [
   [['scenarios/shop.log', '--count', '/60 parsecs'], 'parsecs'],
   [['scenarios/shop.log', '--where', 'POST'], '--where'],
   [['scenarios/shop.log', '--where', 'path=~^/item'], '--where'],
+  [['scenarios/shop.log', '--where', 'client!=10.0.0.0/8'], 'no address reads 10.0.0.0/8', "--where 'client=10.*'"],
   [['scenarios/shop.log', '--from', 'soon'], '--from'],
   [['-', '--refused', join(folder, 'r.ndjson')], 'standard input'],
   [['scenarios/shop.log', '--refused', join(folder, 'r.ndjson'), '--limit', file('n.conf', 'limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\nlimit_req zone=a;')], 'a file of a gateway'],
