@@ -62,6 +62,8 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
     threshold === null || within === 0 ? undefined : `${number(threshold)} in ${windowWords(within, cycle_ms)}`;
   const isAnswer = kind === 'replay' && outcome.verdict === 'nothing expected';
   const charts = medium === 'documents' ? chartsOf(reported).filter(({ id }) => id !== 'requests') : [];
+  // The expectations answer the question, and follow it.
+  const isAnswered = medium === 'terminal' && outcome.expectations.length > 0;
   const titled = (title: string) => (medium === 'terminal' ? undefined : title);
   const [drawn, leading] = isOfAll(outcome) ? (['requests', 'decisions'] as const) : (['window', 'window'] as const);
   const lead =
@@ -71,14 +73,14 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
     besides: limits !== undefined ? scenario : kind === 'replay' ? window : `seed ${seed}`,
     verdict: isAnswer ? undefined : verdictView(outcome),
     sentence: isAnswer ? replaySentence(outcome) : verdictSentence(outcome),
-    question,
+    question: isAnswered ? undefined : question,
     facts: factsOf(outcome),
     properties: propertiesOf(outcome),
     again: { command: commandOf(reported), facts: `weir ${outcome.weir}, seed ${seed}, digest ${outcome.digest}` },
     blocks: [
       ...notes.map((note) => sentence(note)),
       ...readSentences(outcome).map((text) => sentence(text, { where: 'documents' })),
-      ...expectationBlocks(outcome, titled('Expectations')),
+      ...expectationBlocks(outcome, isAnswered ? question : titled('Expectations')),
       { kind: 'checks', rows: runChecks(outcome), where: 'junit' },
       ...answerBlocks(outcome),
       ...(lead === undefined ? [] : [{ kind: 'chart', spec: lead } as const]),
