@@ -103,7 +103,7 @@ async function walk(record: string, verifier: ExportVerifier): Promise<Verificat
     if (!isStandardInput) refuseNamedPipe(record);
     for await (const chunk of isStandardInput ? process.stdin : fs.createReadStream(record)) {
       const text = isRecord ? '' : (chunk as Buffer).toString('latin1');
-      isDatabase ??= text.startsWith(DATABASE);
+      if (text !== '') isDatabase ??= text.startsWith(DATABASE);
       isRecord ||= OF_A_RECORD.test(text);
       if (isDatabase || !verifier.bytes(chunk as Buffer)) break;
     }
