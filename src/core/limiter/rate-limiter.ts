@@ -88,25 +88,19 @@ export function rateLimiter(given: Partial<RateLimiterParameters> = {}): Contrac
 }
 
 export function limiterParameters({ states, transitions }: ContractDefinition): RateLimiterParameters | undefined {
-  const [first, second, , fourth] = transitions.map(({ trigger }) => (isOnAggregate(trigger) ? trigger : undefined));
+  const [first, second] = transitions.map(({ trigger }) => (isOnAggregate(trigger) ? trigger : undefined));
   const threshold = numberIn(first?.condition, /^count > (\d+)$/);
   const { min, max } = parameters.threshold;
   if (first?.aggregate !== 'count' || !(threshold >= min && threshold <= max)) return undefined;
   const { within } = first;
-  const { condition: nearing = '' } = second ?? {};
-  const made = (share?: number) => {
-    const { states: madeStates, transitions: madeTransitions } = rateLimiter({ threshold, within, near_limit: share });
-    const text = canonicalJson([madeStates, madeTransitions]);
-    return text.replace(/count >= [\d.]+/, nearing) === canonicalJson([states, transitions]);
+  const isMade = (near?: number) => {
+    const { states: madeStates, transitions: madeTransitions } = rateLimiter({ threshold, within, near_limit: near });
+    return canonicalJson([madeStates, madeTransitions]) === canonicalJson([states, transitions]);
   };
-  if (made()) return { threshold, within };
-  const near = numberIn(nearing, /^count >= ([\d.]+)$/);
-  const far = numberIn(fourth?.condition, /^count <= (\d+)$/);
-  // 1.0.0 rounded the bound up: one of the three leads to the same counts.
-  const share = [near, far + HYSTERESIS * threshold, near - 0.95]
-    .flatMap((bound) => [6, 17].map((digits) => Number((bound / threshold).toPrecision(digits))))
-    .filter((one) => one >= 0.01 && one <= 0.99)
-    .find((one) => [rounded(one * threshold), nearingFrom(one, threshold)].includes(near) && made(one));
+  if (isMade()) return { threshold, within };
+  const near = numberIn(second?.condition, /^count >= ([\d.]+)$/) / threshold;
+  // As it was written, if that leads to the same bound: 333 of 1000 is 0.333, and 2 of 3 is 0.666….
+  const share = [Number(near.toPrecision(6)), near].filter((one) => one >= 0.01 && one <= 0.99).find(isMade);
   return share === undefined ? undefined : { threshold, within, near_limit: share };
 }
 

@@ -45,6 +45,7 @@ it.each([
   [3, 0.5, 1.5, 1],
   [1, 0.8, 0.8, 0],
   [3, 0.05, 0.15, 0],
+  [11, 0.99, 10.89, 9],
   [1_000_000_000, 0.99, 990_000_000, 890_000_000],
   [1000, 0.333, 333, 233],
   [100, 0.705, 70.5, 60],
@@ -54,19 +55,6 @@ it.each([
   expect(conditions.slice(1, 4)).toEqual([`count >= ${from}`, `count > ${threshold}`, `count <= ${until}`]);
   expect(limiterParameters(made)).toEqual({ threshold, within: 60, near_limit });
 });
-
-it.each([
-  [3, 0.5, 2 / 3],
-  [3, 0.8, 0.766667],
-  [11, 0.46, 0.459091],
-])(
-  'threshold %d with near_limit %d, whose bound 1.0.0 rounded up, is read as near_limit %d',
-  (threshold, given, read) => {
-    const text = JSON.stringify(rateLimiter({ threshold, near_limit: given }));
-    const stored = JSON.parse(text.replace(/>= [\d.]+/, `>= ${Math.ceil(given * threshold)}`));
-    expect(limiterParameters(stored)).toEqual({ threshold, within: 60, near_limit: read });
-  },
-);
 
 it.each([0, 1_000_000_001])('a definition with a window of %d, which no template has, is one of its own', (most) => {
   const moves = [move('calm', 'full', `count > ${most}`), move('full', 'calm', `count <= ${most}`)];
