@@ -22,6 +22,7 @@ import {
   startNode,
   verifyRecord,
 } from '../src/weir.js';
+import { Holder } from './node/caller.js';
 
 it.each<[what: string, options: object, calls: [ms: number, n?: number][], decisions: string[]]>([
   [
@@ -242,12 +243,9 @@ describe('compare', () => {
 
 it('a node in this process answers, and its record holds against its key and no other', async () => {
   const [node, other] = [await startNode({ cycleMs: 100 }), await startNode()];
-  const minted = await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' });
-  const { key } = (await minted.json()) as { key: string };
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  await fetch(`${node.url}/api/chain/state-machines`, { method: 'POST', headers, body: '{"slug": "edge"}' });
-  const answer = await fetch(`${node.url}/api/chain/edge/state?format=ndjson`, { headers });
-  const record = await answer.text();
+  const owner = await Holder.minted(node.url);
+  await owner.createMachine('edge');
+  const record = await owner.exported('edge');
   const found = [
     await verifyRecord(record, node.fingerprint),
     await verifyRecord(record),

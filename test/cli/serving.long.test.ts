@@ -124,13 +124,8 @@ it('weir serve says that its key file cannot be read, and does not start', async
 });
 
 const wrong = [
-  '--port 70000',
-  '--port x',
-  '--cycle-ms 0',
-  '--cycle-ms 1.5',
   '--trust-proxy proxy.example',
   '--trust-proxy 10.0.0.0/33',
-  '--durability never',
   '--store memory --rotate-key',
   '--hosts x',
   '--store=redis://127.0.0.1:1 --grpc=0 --limit=none.yaml',

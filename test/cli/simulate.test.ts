@@ -44,14 +44,8 @@ refuses('simulate --out none', [
   [[join(folder, 'no.yaml')], 'cannot be read', 'There is no such file.', '[unreadable_file]'],
   [[folder], 'It is a folder.'],
   [[file('typo.yaml', `${body}limitter: {}\n`)], 'line 5, column 1', 'did you mean "limiter"?'],
-  [[good, '--sed', '7'], 'sed'],
   [[], 'weir simulate --help'],
-  [[good, '--seed', 'x'], '--seed takes a whole number'],
-  [[good, '--seed', '1.5'], '--seed takes a whole number'],
-  [[good, '--top', '0'], '--top takes a whole number from 1'],
-  [[good, '--out', 'a', '--out', 'b'], '--out was given more than once'],
   [[good, '--replications', '2', '--workers', '0'], '--workers takes a number'],
-  [[good, '--replications', '1'], '--replications takes a whole number from 2'],
   [[good, '--for', '-1'], '--for takes a duration'],
   [[good, '--for', '0s'], '--for takes a duration', 'at least 1 is needed'],
   [[good, '--inspect', join(folder, 'no', 'trace.ndjson')], 'cannot be written'],
@@ -75,11 +69,6 @@ it('weir simulate runs a scenario with every rule that it compares', async () =>
   expect((await weirHere(['simulate', rule, '--out', 'none'])).err).toContain(
     'needs a limiter with threshold and within',
   );
-});
-
-it('weir simulate --json tells of a refusal as JSON', async () => {
-  const { code, out } = await weirHere(['simulate', join(folder, 'no.yaml'), '--json']);
-  expect([code, JSON.parse(out)]).toEqual([2, expect.objectContaining({ ok: false, code: 'unreadable_file' })]);
 });
 
 it('weir simulate writes a report where it is told to, and names the page', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import type { Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
@@ -91,57 +91,55 @@ it.each(rows)('%s is answered to those who may ask, and refused to others', asyn
   expect(cells).toEqual(expected[route.auth][place]);
 });
 
-describe('the rights of a key', () => {
-  const scopes = ['read', 'event', 'gate', 'admin'] as const;
-  const beyond = '403 scope_missing';
-  /** What anyone may see, any valid key may. */
-  const isOpen = ({ auth }: Route, place: Place) => auth === 'public_or_owner' && place !== 'private';
-  const guarded = rows.filter(([, route]) => route.scope !== undefined && route.auth !== 'session');
+const scopes = ['read', 'event', 'gate', 'admin'] as const;
+const beyond = '403 scope_missing';
+/** What anyone may see, any valid key may. */
+const isOpen = ({ auth }: Route, place: Place) => auth === 'public_or_owner' && place !== 'private';
+const guarded = rows.filter(([, route]) => route.scope !== undefined && route.auth !== 'session');
 
-  it.each(guarded)('%s is decided by the scopes of the key', async (_name, route, place) => {
-    const cells = await inTurn(scopes, (scope) =>
-      outcome(route, place, { key: node.keyOf('owner', 60_000, { scopes: [scope] }) }),
-    );
-    expect(cells).toEqual(
-      scopes.map((scope) =>
-        isOpen(route, place) || ['any', scope].includes(route.scope!) || scope === 'admin' ? ok : beyond,
-      ),
-    );
-  });
+it.each(guarded)('%s is decided by the scopes of the key', async (_name, route, place) => {
+  const cells = await inTurn(scopes, (scope) =>
+    outcome(route, place, { key: node.keyOf('owner', 60_000, { scopes: [scope] }) }),
+  );
+  expect(cells).toEqual(
+    scopes.map((scope) =>
+      isOpen(route, place) || ['any', scope].includes(route.scope!) || scope === 'admin' ? ok : beyond,
+    ),
+  );
+});
 
-  it.each(guarded)('%s is decided by the machine of the key', async (_name, route, place) => {
-    const keyFor = (machine: string) => ({ key: node.keyOf('owner', 60_000, { machine }) });
-    const own = await outcome(route, place, keyFor(aboutOf(place).slug));
-    const other = await outcome(route, place, keyFor('another-machine'));
-    const anyone = place === 'none' || isOpen(route, place);
-    expect([own, other]).toEqual(route.ofOwner ? [beyond, beyond] : [ok, anyone ? ok : beyond]);
-  });
+it.each(guarded)('%s is decided by the machine of the key', async (_name, route, place) => {
+  const keyFor = (machine: string) => ({ key: node.keyOf('owner', 60_000, { machine }) });
+  const own = await outcome(route, place, keyFor(aboutOf(place).slug));
+  const other = await outcome(route, place, keyFor('another-machine'));
+  const anyone = place === 'none' || isOpen(route, place);
+  expect([own, other]).toEqual(route.ofOwner ? [beyond, beyond] : [ok, anyone ? ok : beyond]);
+});
 
-  it.each(guarded)('%s is allowed to a session as to its key', async (_name, route, place) => {
-    if (route.auth === 'key' || route.auth === 'key_and_session') return;
-    const session = await node.sessionOf(node.keyOf('owner', 60_000, { scopes: ['gate'] }));
-    const isAllowed = isOpen(route, place) || ['any', 'gate'].includes(route.scope!);
-    expect(await outcome(route, place, { session })).toBe(isAllowed ? ok : beyond);
-  });
+it.each(guarded)('%s is allowed to a session as to its key', async (_name, route, place) => {
+  if (route.auth === 'key' || route.auth === 'key_and_session') return;
+  const session = await node.sessionOf(node.keyOf('owner', 60_000, { scopes: ['gate'] }));
+  const isAllowed = isOpen(route, place) || ['any', 'gate'].includes(route.scope!);
+  expect(await outcome(route, place, { session })).toBe(isAllowed ? ok : beyond);
+});
 
-  it('a key of one machine learns nothing of others: one that is there and one that is not look the same', async () => {
-    const key = node.keyOf('owner', 60_000, { machine: 'public-gateway' });
-    const slugs = [machines.private.slug, 'never-created'];
-    const answers = await Promise.all(slugs.map((slug) => node.ask('GET', `/api/chain/${slug}/state`, { key })));
-    const listed = await node.ask('GET', '/api/chain/state-machines', { key });
-    expect(statusAndCode(answers[0]!)).toEqual([403, 'scope_missing']);
-    expect(answers[1]).toMatchObject({ status: 403, body: answers[0]!.body });
-    expect(listed.body.machines.map(({ slug }: { slug: string }) => slug)).not.toContain(machines.private.slug);
-  });
+it('a key of one machine learns nothing of others: one that is there and one that is not look the same', async () => {
+  const key = node.keyOf('owner', 60_000, { machine: 'public-gateway' });
+  const slugs = [machines.private.slug, 'never-created'];
+  const answers = await Promise.all(slugs.map((slug) => node.ask('GET', `/api/chain/${slug}/state`, { key })));
+  const listed = await node.ask('GET', '/api/chain/state-machines', { key });
+  expect(statusAndCode(answers[0]!)).toEqual([403, 'scope_missing']);
+  expect(answers[1]).toMatchObject({ status: 403, body: answers[0]!.body });
+  expect(listed.body.machines.map(({ slug }: { slug: string }) => slug)).not.toContain(machines.private.slug);
+});
 
-  it('a key that may not read sees public machines alone, as anyone', async () => {
-    const key = node.keyOf('owner', 60_000, { scopes: ['gate'] });
-    const slugsFor = async (ask: Ask) => {
-      const { body } = await node.ask('GET', '/api/chain/state-machines', ask);
-      return body.machines.map(({ slug }: { slug: string }) => slug);
-    };
-    expect(await slugsFor({ key })).toEqual(await slugsFor({}));
-  });
+it('a key that may not read sees public machines alone, as anyone', async () => {
+  const key = node.keyOf('owner', 60_000, { scopes: ['gate'] });
+  const slugsFor = async (ask: Ask) => {
+    const { body } = await node.ask('GET', '/api/chain/state-machines', ask);
+    return body.machines.map(({ slug }: { slug: string }) => slug);
+  };
+  expect(await slugsFor({ key })).toEqual(await slugsFor({}));
 });
 
 it('another owner sees no difference between a private machine and none', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkpointHolds, generateSigner, signSuccession } from '../../src/core/record/signing.js';
 import { WallClock } from '../../src/core/time/wall.js';
 import { startNode } from '../../src/node/node.js';
@@ -118,56 +118,51 @@ const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 /** A connection on which one request was answered. */
 const keptAt = (url: string) => new Raw(url).send(HEALTH).answered();
 
-describe('a node that starts', () => {
-  const parts = () => ({
-    store: new MemoryStore(),
-    credentials: new MemoryCredentials(),
-    clock: new WallClock(777, { onError: () => {} }),
-    signer: generateSigner(),
-  });
+const parts = () => ({
+  store: new MemoryStore(),
+  credentials: new MemoryCredentials(),
+  clock: new WallClock(777, { onError: () => {} }),
+  signer: generateSigner(),
+});
 
-  it('a node listens on loopback unless it is told otherwise', async () => {
-    const node = await startNode(parts());
-    await node.close();
-    expect(node.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  });
+it('a node listens on loopback unless it is told otherwise', async () => {
+  const node = await startNode(parts());
+  await node.close();
+  expect(node.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+});
 
-  it('a node says that its port is taken, and that an address is not of this machine', async () => {
-    const node = await startNode(parts());
-    const port = Number(new URL(node.url).port);
-    await expect(startNode({ ...parts(), port })).rejects.toMatchObject({ code: 'port_in_use' });
-    // An address of documents (RFC 5737).
-    await expect(startNode({ ...parts(), host: '203.0.113.9' })).rejects.toMatchObject({
-      code: 'wrong_usage',
-      why: expect.stringContaining('EADDRNOTAVAIL'),
-    });
-    await node.close();
+it('a node says that its port is taken, and that an address is not of this machine', async () => {
+  const node = await startNode(parts());
+  const port = Number(new URL(node.url).port);
+  await expect(startNode({ ...parts(), port })).rejects.toMatchObject({ code: 'port_in_use' });
+  // An address of documents (RFC 5737).
+  await expect(startNode({ ...parts(), host: '203.0.113.9' })).rejects.toMatchObject({
+    code: 'wrong_usage',
+    why: expect.stringContaining('EADDRNOTAVAIL'),
   });
+  await node.close();
+});
 
-  it('a node says that its keys do not follow from each other, and that a proxy is no address', async () => {
-    const [old, next] = [generateSigner(), generateSigner()];
-    const successions = [signSuccession(old, next.publicKey, 1)];
-    await expect(startNode({ ...parts(), successions })).rejects.toMatchObject({ code: 'wrong_usage' });
-    await expect(startNode({ ...parts(), trustProxy: ['proxy'] })).rejects.toMatchObject({ code: 'wrong_usage' });
-    const node = await startRunning({ signer: next, successions });
-    const { body } = await node.ask('GET', '/api/updates/pubkey');
-    await node.close();
-    expect(body.successions).toEqual(successions);
-  });
+it('a node says that its keys do not follow from each other, and that a proxy is no address', async () => {
+  const [old, next] = [generateSigner(), generateSigner()];
+  const successions = [signSuccession(old, next.publicKey, 1)];
+  await expect(startNode({ ...parts(), successions })).rejects.toMatchObject({ code: 'wrong_usage' });
+  await expect(startNode({ ...parts(), trustProxy: ['proxy'] })).rejects.toMatchObject({ code: 'wrong_usage' });
+  const node = await startRunning({ signer: next, successions });
+  const { body } = await node.ask('GET', '/api/updates/pubkey');
+  await node.close();
+  expect(body.successions).toEqual(successions);
+});
 
-  it('a node shows its figures on a port of their own if told to, and nowhere else then', async () => {
-    const node = await startRunning({ metricsPort: 0 });
-    const metricsUrl = node.metricsUrl ?? '';
-    const figures = await fetch(metricsUrl);
-    const text = await figures.text();
-    const statuses = [
-      (await node.ask('GET', '/metrics')).status,
-      (await fetch(new URL('/healthz', metricsUrl))).status,
-    ];
-    const { body } = await node.ask('GET', '/api/endpoints');
-    await node.close();
-    expect([figures.status, text.includes('weir_contracts 0'), statuses]).toEqual([200, true, [404, 404]]);
-    expect(body.endpoints.map(({ path }: { path: string }) => path)).not.toContain('/metrics');
-    await expect(fetch(metricsUrl)).rejects.toThrow();
-  });
+it('a node shows its figures on a port of their own if told to, and nowhere else then', async () => {
+  const node = await startRunning({ metricsPort: 0 });
+  const metricsUrl = node.metricsUrl ?? '';
+  const figures = await fetch(metricsUrl);
+  const text = await figures.text();
+  const statuses = [(await node.ask('GET', '/metrics')).status, (await fetch(new URL('/healthz', metricsUrl))).status];
+  const { body } = await node.ask('GET', '/api/endpoints');
+  await node.close();
+  expect([figures.status, text.includes('weir_contracts 0'), statuses]).toEqual([200, true, [404, 404]]);
+  expect(body.endpoints.map(({ path }: { path: string }) => path)).not.toContain('/metrics');
+  await expect(fetch(metricsUrl)).rejects.toThrow();
 });

@@ -1,6 +1,6 @@
 // The recent history of contracts, in virtual time; and the counts of a stream, by a node.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
@@ -229,52 +229,50 @@ const node = await startRunning({ cycleMs: 50 });
 const owner = node.owner();
 await owner.createMachine('seen', true);
 
-describe('GET …/stream?counts=', () => {
-  /** The counts of cycle after cycle, until there are enough. */
-  async function counts(
-    query: string,
-    isEnough: (found: readonly { admitted: number }[]) => boolean,
-    onOpen: () => void = () => {},
-  ): Promise<{ cycle: number; admitted: number }[]> {
-    const listening = await Listening.to(node, `/api/chain/seen/stream?${query}`);
-    onOpen();
-    const found: { cycle: number; admitted: number }[] = [];
-    for (let message = 0; message === 0 || !isEnough(found); message += 1) {
-      const [{ from_cycle, admitted }] = (await listening.next('counts', message)).data.data.contracts;
-      found.push(...admitted.map((value: number, index: number) => ({ cycle: from_cycle + index, admitted: value })));
-    }
-    listening.close();
-    return found;
+/** The counts of cycle after cycle, until there are enough. */
+async function counts(
+  query: string,
+  isEnough: (found: readonly { admitted: number }[]) => boolean,
+  onOpen: () => void = () => {},
+): Promise<{ cycle: number; admitted: number }[]> {
+  const listening = await Listening.to(node, `/api/chain/seen/stream?${query}`);
+  onOpen();
+  const found: { cycle: number; admitted: number }[] = [];
+  for (let message = 0; message === 0 || !isEnough(found); message += 1) {
+    const [{ from_cycle, admitted }] = (await listening.next('counts', message)).data.data.contracts;
+    found.push(...admitted.map((value: number, index: number) => ({ cycle: from_cycle + index, admitted: value })));
   }
+  listening.close();
+  return found;
+}
 
-  it('a stream of counts gives each cycle once, adds up to what was decided, and goes on after a cycle', async () => {
-    // Only now: the tests before this one may take as long as a history goes back.
-    const id = await owner.deploy('seen');
-    const sumOf = (all: readonly { admitted: number }[]) => all.reduce((sum, { admitted }) => sum + admitted, 0);
-    let reading = Promise.resolve<Awaited<ReturnType<typeof counts>>>([]);
-    await new Promise<void>((opened) => {
-      reading = counts(`counts=${id}`, (all) => all.length >= 8 && sumOf(all) >= 15, opened);
-    });
-    let sent = 0;
-    for (let n = 1; n <= 5; n += 1) {
-      await owner.post('/api/chain/seen/event', { type: 'request', count: n });
-      sent += n;
-    }
-    const found = await reading;
-    const cycles = found.map(({ cycle }) => cycle);
-    expect(cycles).toEqual(cycles.map((_, index) => cycles[0]! + index));
-    expect(sumOf(found)).toBe(sent);
-    const later = found.slice(5);
-    const resumed = await counts(`counts=${id}&after_cycle=${cycles[4]}`, (all) => all.length >= later.length);
-    expect(resumed.slice(0, later.length)).toEqual(later);
+it('a stream of counts gives each cycle once, adds up to what was decided, and goes on after a cycle', async () => {
+  // Only now: the tests before this one may take as long as a history goes back.
+  const id = await owner.deploy('seen');
+  const sumOf = (all: readonly { admitted: number }[]) => all.reduce((sum, { admitted }) => sum + admitted, 0);
+  let reading = Promise.resolve<Awaited<ReturnType<typeof counts>>>([]);
+  await new Promise<void>((opened) => {
+    reading = counts(`counts=${id}`, (all) => all.length >= 8 && sumOf(all) >= 15, opened);
   });
+  let sent = 0;
+  for (let n = 1; n <= 5; n += 1) {
+    await owner.post('/api/chain/seen/event', { type: 'request', count: n });
+    sent += n;
+  }
+  const found = await reading;
+  const cycles = found.map(({ cycle }) => cycle);
+  expect(cycles).toEqual(cycles.map((_, index) => cycles[0]! + index));
+  expect(sumOf(found)).toBe(sent);
+  const later = found.slice(5);
+  const resumed = await counts(`counts=${id}&after_cycle=${cycles[4]}`, (all) => all.length >= later.length);
+  expect(resumed.slice(0, later.length)).toEqual(later);
+});
 
-  // biome-ignore format: one case a line
-  it.each([
-    ['a contract that is not there', 'counts=none', 404, 'contract_not_found'],
-    ['more than a stream may have', `counts=${Array.from({ length: 200 }, (_, n) => `contract-number-${n}`)}`, 400, 'invalid_input'],
-  ])('a stream is refused the counts of %s', async (_, query, status, code) => {
-    const answer = await node.ask('GET', `/api/chain/seen/stream?${query}`);
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-  });
+// biome-ignore format: one case a line
+it.each([
+  ['a contract that is not there', 'counts=none', 404, 'contract_not_found'],
+  ['more than a stream may have', `counts=${Array.from({ length: 200 }, (_, n) => `contract-number-${n}`)}`, 400, 'invalid_input'],
+])('a stream is refused the counts of %s', async (_, query, status, code) => {
+  const answer = await node.ask('GET', `/api/chain/seen/stream?${query}`);
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
 });

@@ -97,7 +97,7 @@ it('a machine is gone with its room, and its record is read until its retention 
   expect(seriesIn(metrics).get('weir_machine_gate_seconds_count{machine="m"}')).toBe(0);
 });
 
-it('who takes the slug of a deleted machine gets none of its kept answers, and they take no room any more', async () => {
+it('the next owner of the slug of a deleted machine gets none of its kept answers, and they take no room any more', async () => {
   const { mint } = await start(undefined, { retentionMs: 500, answersKib: { perOwner: 1, onNode: 262_144 } });
   const [owner, stranger] = [await mint(), await mint()];
   const told = await inTurn([owner, stranger, owner], async (by) => {

@@ -10,60 +10,58 @@ import { temporaryFolder } from '../left-behind.js';
 import { rawAnswer } from './raw.js';
 import { startRunning } from './running.js';
 
-describe('the name that a request is for', () => {
-  const holds = (address: string, names: string[], host: string | undefined) => {
-    try {
-      hostCheck(address, names)(host);
-      return true;
-    } catch {
-      return false;
-    }
-  };
+const holds = (address: string, names: string[], host: string | undefined) => {
+  try {
+    hostCheck(address, names)(host);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
-  // biome-ignore format: one case a line
-  it.each([
-    ['127.0.0.1', [], ['127.0.0.1:7770', 'localhost', 'LOCALHOST:1', '[::1]:7770', 'a.localhost', undefined], []],
+// biome-ignore format: one case a line
+it.each([
+  ['127.0.0.1', [], ['127.0.0.1:7770', 'localhost', 'LOCALHOST:1', '[::1]:7770', 'a.localhost', undefined], []],
+  [
+    '127.0.0.1',
+    [],
+    [],
     [
-      '127.0.0.1',
-      [],
-      [],
-      [
-        'evil.example',
-        'evil.example:7770',
-        '127.0.0.1.evil.example',
-        'localhost.evil.example',
-        '',
-        'a:b:c',
-        '10.0.0.1',
-      ],
+      'evil.example',
+      'evil.example:7770',
+      '127.0.0.1.evil.example',
+      'localhost.evil.example',
+      '',
+      'a:b:c',
+      '10.0.0.1',
     ],
-    ['127.0.0.1', ['API.example.org'], ['api.example.org', 'api.example.org:443', 'localhost'], ['example.org', 'x.api.example.org']],
-    [
-      '0.0.0.0',
-      [],
-      ['10.0.0.1:7770', '203.0.113.7', '[2001:db8::1]:7770', 'weir:7770', 'node-1', 'localhost', undefined],
-      ['anything.example', 'weir.', '10.0.0.1.evil.example', '', 'a:b:c', '[evil.example]'],
-    ],
-    ['::', ['api.example.org'], ['api.example.org:443', '10.0.0.1'], ['example.org']],
-    ['10.0.0.1', ['api.example.org'], ['10.0.0.1:7770', 'api.example.org', 'localhost', 'weir'], ['evil.example']],
-  ])('a node on %s with the names %j answers to %j, and not to %j', (address, names, good, bad) => {
-    for (let times = 0; times < 2; times += 1) {
-      expect(good.filter((host) => !holds(address, names, host))).toEqual([]);
-      expect(bad.filter((host) => holds(address, names, host))).toEqual([]);
-    }
-  });
+  ],
+  ['127.0.0.1', ['API.example.org'], ['api.example.org', 'api.example.org:443', 'localhost'], ['example.org', 'x.api.example.org']],
+  [
+    '0.0.0.0',
+    [],
+    ['10.0.0.1:7770', '203.0.113.7', '[2001:db8::1]:7770', 'weir:7770', 'node-1', 'localhost', undefined],
+    ['anything.example', 'weir.', '10.0.0.1.evil.example', '', 'a:b:c', '[evil.example]'],
+  ],
+  ['::', ['api.example.org'], ['api.example.org:443', '10.0.0.1'], ['example.org']],
+  ['10.0.0.1', ['api.example.org'], ['10.0.0.1:7770', 'api.example.org', 'localhost', 'weir'], ['evil.example']],
+])('a node on %s with the names %j answers to %j, and not to %j', (address, names, good, bad) => {
+  for (let times = 0; times < 2; times += 1) {
+    expect(good.filter((host) => !holds(address, names, host))).toEqual([]);
+    expect(bad.filter((host) => holds(address, names, host))).toEqual([]);
+  }
+});
 
-  it('every route looks at the name that a request is for, also on the port of the figures', async () => {
-    const node = await startRunning({ metricsPort: 0 });
-    const { body } = await node.ask('GET', '/api/endpoints');
-    const routes = body.endpoints as { method: string; path: string }[];
-    const statuses = await Promise.all(
-      routes.map(({ method, path }) => rebound(method, `${node.url}${path.replace('?', '')}`)),
-    );
-    const figures = await rebound('GET', node.metricsUrl ?? '');
-    await node.close();
-    expect([new Set(statuses), figures]).toEqual([new Set([421]), 421]);
-  });
+it('every route looks at the name that a request is for, also on the port of the figures', async () => {
+  const node = await startRunning({ metricsPort: 0 });
+  const { body } = await node.ask('GET', '/api/endpoints');
+  const routes = body.endpoints as { method: string; path: string }[];
+  const statuses = await Promise.all(
+    routes.map(({ method, path }) => rebound(method, `${node.url}${path.replace('?', '')}`)),
+  );
+  const figures = await rebound('GET', node.metricsUrl ?? '');
+  await node.close();
+  expect([new Set(statuses), figures]).toEqual([new Set([421]), 421]);
 });
 
 it('a request with two lines Host is refused, whichever is good', async () => {

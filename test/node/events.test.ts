@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
 import { tries } from '../draws.js';
@@ -73,80 +73,78 @@ it('many events have an outcome each, up to a thousand', async () => {
   expect([body.refused, body.outcomes.length, body.outcomes[999].code]).toEqual([1_000, 1_000, 'invalid_input']);
 });
 
-describe('an array of events', () => {
-  const LIMITS = [
-    { name: 'narrow', threshold: 4, within: 10 },
-    { name: 'wide', threshold: 9, within: 3 },
-    { name: 'keyed', threshold: 2, within: 10, keyed: { max_keys: 2, overflow: 'refuse', store_keys: 'plain' } },
-  ];
-  const now = node.clock.cycle();
-  const sent = fc.oneof(
-    {
-      arbitrary: fc.constantFrom(7, null, {}, { type: 'request', count: 0 }, { type: 'request', extra: 1 }),
-      weight: 1,
-    },
-    {
-      arbitrary: fc.record(
-        {
-          type: fc.constantFrom('request', 'request', 'request', 'other'),
-          count: fc.integer({ min: 1, max: 3 }),
-          cycle: fc.integer({ min: now - 11, max: now + 1 }),
-          contract_id: fc.constantFrom('narrow', 'wide', 'keyed', 'none'),
-          key: fc.constantFrom('a', 'b', 'c'),
-        },
-        { requiredKeys: ['type'] },
-      ),
-      weight: 9,
-    },
-  );
-  let machines = 0;
+const LIMITS = [
+  { name: 'narrow', threshold: 4, within: 10 },
+  { name: 'wide', threshold: 9, within: 3 },
+  { name: 'keyed', threshold: 2, within: 10, keyed: { max_keys: 2, overflow: 'refuse', store_keys: 'plain' } },
+];
+const now = node.clock.cycle();
+const sent = fc.oneof(
+  {
+    arbitrary: fc.constantFrom(7, null, {}, { type: 'request', count: 0 }, { type: 'request', extra: 1 }),
+    weight: 1,
+  },
+  {
+    arbitrary: fc.record(
+      {
+        type: fc.constantFrom('request', 'request', 'request', 'other'),
+        count: fc.integer({ min: 1, max: 3 }),
+        cycle: fc.integer({ min: now - 11, max: now + 1 }),
+        contract_id: fc.constantFrom('narrow', 'wide', 'keyed', 'none'),
+        key: fc.constantFrom('a', 'b', 'c'),
+      },
+      { requiredKeys: ['type'] },
+    ),
+    weight: 9,
+  },
+);
+let machines = 0;
 
-  const idsOf = new Map<string, string[]>();
+const idsOf = new Map<string, string[]>();
 
-  async function twin(): Promise<string> {
-    const slug = `twin-${machines++}`;
-    await owner.createMachine(slug);
-    idsOf.set(slug, await inTurn(LIMITS, (limit) => owner.deploy(slug, limit)));
-    return slug;
-  }
+async function twin(): Promise<string> {
+  const slug = `twin-${machines++}`;
+  await owner.createMachine(slug);
+  idsOf.set(slug, await inTurn(LIMITS, (limit) => owner.deploy(slug, limit)));
+  return slug;
+}
 
-  /** An answer with the names of contracts in place of their ids, and of an event in place of a body. */
-  function named(answer: object, slug: string): object {
-    const names = LIMITS.map(({ name }) => name);
-    const text = idsOf.get(slug)!.reduce((text, id, n) => text.replaceAll(id, names[n]!), JSON.stringify(answer));
-    const detail = /The (?:body|event) was refused\.[^"]*/g;
-    return JSON.parse(text.replaceAll(slug, 'twin').replace(detail, 'It was refused.'));
-  }
+/** An answer with the names of contracts in place of their ids, and of an event in place of a body. */
+function named(answer: object, slug: string): object {
+  const names = LIMITS.map(({ name }) => name);
+  const text = idsOf.get(slug)!.reduce((text, id, n) => text.replaceAll(id, names[n]!), JSON.stringify(answer));
+  const detail = /The (?:body|event) was refused\.[^"]*/g;
+  return JSON.parse(text.replaceAll(slug, 'twin').replace(detail, 'It was refused.'));
+}
 
-  const statesOf = (slug: string) =>
-    inTurn(['narrow', 'wide', 'keyed?key=a', 'keyed?key=b'], async (id) => {
-      const { contract = {}, code } = (await owner.get(`/api/chain/${slug}/contracts/${id}`)).body;
-      return [id, code, contract.currentState, contract.count];
-    });
-
-  it('an array of events counts as its events do one by one, each with the same outcome', async () => {
-    const property = fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 20 }), async (events) => {
-      const [single, joined] = [await twin(), await twin()];
-      const answers = await inTurn(events, (event) => owner.post(`/api/chain/${single}/event`, JSON.stringify(event)));
-      const { status, body } = await send(joined, events);
-      const counted = answers.filter((one) => one.status === 200);
-      const sums = counted.map(({ body: { contracts } }) => {
-        const admitted = Math.min(...contracts.map((one: { admitted: number }) => one.admitted));
-        return [admitted, contracts[0].admitted + contracts[0].limited - admitted] as const;
-      });
-      expect([status, named(body, joined)]).toEqual([
-        200,
-        {
-          ok: true,
-          counted: counted.length,
-          refused: events.length - counted.length,
-          admitted: sums.reduce((sum, [admitted]) => sum + admitted, 0),
-          limited: sums.reduce((sum, [, limited]) => sum + limited, 0),
-          outcomes: answers.map((one) => named(one.body, single)),
-        },
-      ]);
-      expect(await statesOf(joined)).toEqual(await statesOf(single));
-    });
-    await fc.assert(property, { numRuns: tries(30) });
+const statesOf = (slug: string) =>
+  inTurn(['narrow', 'wide', 'keyed?key=a', 'keyed?key=b'], async (id) => {
+    const { contract = {}, code } = (await owner.get(`/api/chain/${slug}/contracts/${id}`)).body;
+    return [id, code, contract.currentState, contract.count];
   });
+
+it('an array of events counts as its events do one by one, each with the same outcome', async () => {
+  const property = fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 20 }), async (events) => {
+    const [single, joined] = [await twin(), await twin()];
+    const answers = await inTurn(events, (event) => owner.post(`/api/chain/${single}/event`, JSON.stringify(event)));
+    const { status, body } = await send(joined, events);
+    const counted = answers.filter((one) => one.status === 200);
+    const sums = counted.map(({ body: { contracts } }) => {
+      const admitted = Math.min(...contracts.map((one: { admitted: number }) => one.admitted));
+      return [admitted, contracts[0].admitted + contracts[0].limited - admitted] as const;
+    });
+    expect([status, named(body, joined)]).toEqual([
+      200,
+      {
+        ok: true,
+        counted: counted.length,
+        refused: events.length - counted.length,
+        admitted: sums.reduce((sum, [admitted]) => sum + admitted, 0),
+        limited: sums.reduce((sum, [, limited]) => sum + limited, 0),
+        outcomes: answers.map((one) => named(one.body, single)),
+      },
+    ]);
+    expect(await statesOf(joined)).toEqual(await statesOf(single));
+  });
+  await fc.assert(property, { numRuns: tries(30) });
 });

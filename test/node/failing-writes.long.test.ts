@@ -26,7 +26,7 @@ describe.skipIf(!canCompile)(`writes that fail${canCompile ? '' : ' (SKIPPED: ne
     ['EIO', 'strict'],
     ['ENOSPC', 'strict'],
   ] as const)(
-    `where every n-th write fails with %s, durability %s, no acknowledged row is lost and no chain broken`,
+    `no acknowledged row is lost and no chain broken while every n-th write fails with %s, durability %s`,
     async (error, durability) => {
       const folder = temporaryFolder();
       const library = join(folder, 'failing-writes.so');

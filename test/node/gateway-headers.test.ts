@@ -19,45 +19,43 @@ function read(lines: Record<string, string | readonly string[]>, source: Source)
   }
 }
 
-describe('a key by the address that was forwarded', () => {
-  const missing = 'gate_header_unusable: Its header x-forwarded-for is missing.';
-  const none = 'gate_header_unusable: Its header x-forwarded-for holds no key.';
+const missing = 'gate_header_unusable: Its header x-forwarded-for is missing.';
+const none = 'gate_header_unusable: Its header x-forwarded-for holds no key.';
 
-  it.each([
-    [1, '198.51.100.2', '198.51.100.2'],
-    [1, 'whatever a client sends, 198.51.100.2', '198.51.100.2'],
-    [1, '203.0.113.7,198.51.100.2 ', '198.51.100.2'],
-    [2, '10.0.0.1, 203.0.113.7, 198.51.100.2', '203.0.113.7'],
-    [3, '10.0.0.1,203.0.113.7,198.51.100.2', '10.0.0.1'],
-    [4, '10.0.0.1, 203.0.113.7, 198.51.100.2', missing],
-    [2, ',198.51.100.2', none],
-    [1, '198.51.100.2,', none],
-    [1, '', none],
-    [1, 'unknown', none],
-    [1, '198.51.100.2:4711', '198.51.100.2'],
-    [1, '[2001:db8:1:2:3::4]:4711', '2001:db8:1:2::/64'],
-    [1, '[2001:db8:1:2:3::4]', '2001:db8:1:2::/64'],
-    [1, '2001:db8:1:2:ffff::1', '2001:db8:1:2::/64'],
-    [1, '::ffff:198.51.100.2', '198.51.100.2'],
-    [1, '198.51.100.2.3', none],
-    [1, "'; drop table", none],
-  ])('%d trusted hops of "%s" give %s', (hops, list, key) => {
-    expect(read({ 'x-forwarded-for': list }, { forwarded: { hops } })).toBe(key);
-  });
+it.each([
+  [1, '198.51.100.2', '198.51.100.2'],
+  [1, 'whatever a client sends, 198.51.100.2', '198.51.100.2'],
+  [1, '203.0.113.7,198.51.100.2 ', '198.51.100.2'],
+  [2, '10.0.0.1, 203.0.113.7, 198.51.100.2', '203.0.113.7'],
+  [3, '10.0.0.1,203.0.113.7,198.51.100.2', '10.0.0.1'],
+  [4, '10.0.0.1, 203.0.113.7, 198.51.100.2', missing],
+  [2, ',198.51.100.2', none],
+  [1, '198.51.100.2,', none],
+  [1, '', none],
+  [1, 'unknown', none],
+  [1, '198.51.100.2:4711', '198.51.100.2'],
+  [1, '[2001:db8:1:2:3::4]:4711', '2001:db8:1:2::/64'],
+  [1, '[2001:db8:1:2:3::4]', '2001:db8:1:2::/64'],
+  [1, '2001:db8:1:2:ffff::1', '2001:db8:1:2::/64'],
+  [1, '::ffff:198.51.100.2', '198.51.100.2'],
+  [1, '198.51.100.2.3', none],
+  [1, "'; drop table", none],
+])('%d trusted hops of "%s" give %s', (hops, list, key) => {
+  expect(read({ 'x-forwarded-for': list }, { forwarded: { hops } })).toBe(key);
+});
 
-  it('a missing address gives the key that the deploy names, if it names one; a wrong one never does', () => {
-    const source: Source = { forwarded: { hops: 1 }, absent: 'anyone' };
-    expect([read({}, source), read({ 'x-forwarded-for': 'x' }, source), read({}, { forwarded: { hops: 1 } })]).toEqual([
-      'anyone',
-      none,
-      missing,
-    ]);
-  });
+it('a missing address gives the key that the deploy names, if it names one; a wrong one never does', () => {
+  const source: Source = { forwarded: { hops: 1 }, absent: 'anyone' };
+  expect([read({}, source), read({ 'x-forwarded-for': 'x' }, source), read({}, { forwarded: { hops: 1 } })]).toEqual([
+    'anyone',
+    none,
+    missing,
+  ]);
+});
 
-  it('a forwarded address may be in another header', () => {
-    const source: Source = { forwarded: { hops: 1, header: 'X-Real-IP' } };
-    expect(read({ 'x-real-ip': '198.51.100.2', 'x-forwarded-for': '10.0.0.1' }, source)).toBe('198.51.100.2');
-  });
+it('a forwarded address may be in another header', () => {
+  const source: Source = { forwarded: { hops: 1, header: 'X-Real-IP' } };
+  expect(read({ 'x-real-ip': '198.51.100.2', 'x-forwarded-for': '10.0.0.1' }, source)).toBe('198.51.100.2');
 });
 
 describe('a key by a header', () => {

@@ -10,7 +10,7 @@ import { until } from './network/redis/server.js';
 const KILLS = 3;
 const SENDERS = 8;
 
-it.each(['cycle', 'strict'] as const)(`after ${KILLS} kills every event has counted once: %s`, async (durability) => {
+it.each(['cycle', 'strict'] as const)(`every event has counted once after ${KILLS} kills: %s`, async (durability) => {
   const data = join(temporaryFolder(), 'data');
   let key: string | undefined;
   let contract = '';

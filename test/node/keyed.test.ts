@@ -185,20 +185,6 @@ it('a key beyond max_keys is refused where all others have counts, and a metric 
   expect(figureIn(metrics, 'weir_keys')).toBeGreaterThanOrEqual(2);
 });
 
-it('keys without a place are counted together where they share one gate', async () => {
-  const { slug, decide } = await deploy({ max_keys: 1, overflow: 'share' });
-  for (const [key, count, admitted] of [
-    ['a', 1, 1],
-    ['b', 1, 1],
-    ['c', 2, 1],
-    ['d', 3, 0],
-    ['a', 2, 1],
-  ] as const)
-    expect(await decide(key)).toMatchObject({ key, count, admitted });
-  const last = (await owner.rows(slug)).at(-1);
-  expect([last.to, last.key]).toEqual(['limiting', undefined]);
-});
-
 it('an event for several contracts is counted by none where one has no place for its key', async () => {
   const { slug, event, contract } = await deploy({ max_keys: 1 });
   const other = await owner.deploy(slug);

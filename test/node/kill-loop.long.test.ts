@@ -15,7 +15,7 @@ it.each([
   ['strict', []],
   ['cycle', ['--keep', 'rows=5']],
 ] as const)(
-  `after ${KILLS} kills under load no acknowledged row is lost, no chain broken, counts as promised: %s %j`,
+  `no acknowledged row is lost by ${KILLS} kills under load, no chain broken, counts as promised: %s %j`,
   async (durability, more) => {
     const data = join(temporaryFolder(), 'data');
     const restartMs: number[] = [];

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await fill(ROWS_BEFORE);
 });
 
-it(`of ${READERS} readers ${STALLED} stall: the others lose nothing, and the node stays small`, async () => {
+it(`readers lose nothing while ${STALLED} of ${READERS} stall, and the node stays small`, async () => {
   const before = await figure('weir_memory_bytes');
   const good = await opened(READERS - STALLED, (n) => new Reader(node.url, keys[n % CALLERS]!, ''));
   const stalled = await opened(STALLED, (n) => new Reader(node.url, keys[n % CALLERS]!, '?last_event_id=0', true));

@@ -1,6 +1,6 @@
 // The figures for operators and owners: latency of gates, the dashboard that is shipped, the log of admins.
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { figureIn, metricsOf, seriesIn } from './asking.js';
 import { Caller, gateOf } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
@@ -53,59 +53,55 @@ it('the latency of gates of one machine is for its owner alone, and refused gate
   expect(figureIn(await metricsOf(node.url), 'weir_gate_seconds_count')).toBe(5);
 });
 
-describe('the dashboard', () => {
-  const dashboard = JSON.parse(readFileSync('scenarios/recipes/grafana.json', 'utf8'));
-  interface Query {
-    readonly title: string;
-    readonly unit: string;
-    readonly expr: string;
-  }
-  const queries: Query[] = dashboard.panels.flatMap((panel: any) =>
-    panel.targets.map(({ expr }: any) => ({ title: panel.title, unit: panel.fieldConfig.defaults.unit, expr })),
-  );
-  const metricsIn = (expr: string): string[] => expr.match(/\bweir_\w+/g) ?? [];
+const dashboard = JSON.parse(readFileSync('scenarios/recipes/grafana.json', 'utf8'));
+interface Query {
+  readonly title: string;
+  readonly unit: string;
+  readonly expr: string;
+}
+const queries: Query[] = dashboard.panels.flatMap((panel: any) =>
+  panel.targets.map(({ expr }: any) => ({ title: panel.title, unit: panel.fieldConfig.defaults.unit, expr })),
+);
+const metricsIn = (expr: string): string[] => expr.match(/\bweir_\w+/g) ?? [];
 
-  it('the dashboard names no metric, and no label, that a node does not have', async () => {
-    const text = await metricsOf(node.url);
-    const series = [...seriesIn(text).keys()];
-    const unknown = queries.flatMap(({ title, expr }) => {
-      const names = metricsIn(expr).filter((name) => !series.some((one) => one.split('{')[0] === name));
-      // Those that Prometheus itself sets.
-      const known = [
-        'job',
-        'instance',
-        ...series
-          .filter((one) => metricsIn(expr).includes(one.split('{')[0]!))
-          .flatMap((one) => one.match(/\w+(?==")/g) ?? []),
-      ];
-      const asked = [...expr.matchAll(/by \(([^)]+)\)|(\w+)=~?"/g)].flatMap(
-        ([, list, one]) => list?.split(', ') ?? [one!],
-      );
-      return [...names, ...asked.filter((label) => !known.includes(label))].map((name) => `${title}: ${name}`);
-    });
-    expect([queries.length > 20, unknown]).toEqual([true, []]);
+it('the dashboard names no metric, and no label, that a node does not have', async () => {
+  const text = await metricsOf(node.url);
+  const series = [...seriesIn(text).keys()];
+  const unknown = queries.flatMap(({ title, expr }) => {
+    const names = metricsIn(expr).filter((name) => !series.some((one) => one.split('{')[0] === name));
+    // Those that Prometheus itself sets.
+    const known = [
+      'job',
+      'instance',
+      ...series
+        .filter((one) => metricsIn(expr).includes(one.split('{')[0]!))
+        .flatMap((one) => one.match(/\w+(?==")/g) ?? []),
+    ];
+    const asked = [...expr.matchAll(/by \(([^)]+)\)|(\w+)=~?"/g)].flatMap(
+      ([, list, one]) => list?.split(', ') ?? [one!],
+    );
+    return [...names, ...asked.filter((label) => !known.includes(label))].map((name) => `${title}: ${name}`);
   });
+  expect([queries.length > 20, unknown]).toEqual([true, []]);
+});
 
-  it('the dashboard shows each metric of a node', async () => {
-    const families = [...(await metricsOf(node.url)).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
-    const shown = queries
-      .flatMap(({ expr }) => metricsIn(expr))
-      .map((name) => name.replace(/_(bucket|count|sum)$/, ''));
-    expect(families.filter((name) => !shown.includes(name) && name !== 'weir_cycle')).toEqual([]);
-  });
+it('the dashboard shows each metric of a node', async () => {
+  const families = [...(await metricsOf(node.url)).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
+  const shown = queries.flatMap(({ expr }) => metricsIn(expr)).map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+  expect(families.filter((name) => !shown.includes(name) && name !== 'weir_cycle')).toEqual([]);
+});
 
-  it('the dashboard has units that fit its metrics, and rates of counters alone', () => {
-    const fits = ({ unit, expr }: Query) => {
-      const isRate = expr.includes('rate(');
-      const of = metricsIn(expr);
-      if (isRate !== of.some((name) => /_(total|bucket|count)$/.test(name)) && unit !== 'none') return false;
-      if (expr.startsWith('histogram_quantile') || of.every((name) => name.endsWith('_seconds'))) return unit === 's';
-      if (of.every((name) => name.endsWith('_bytes'))) return unit === 'bytes';
-      if (expr.includes(' / ')) return unit === 'percentunit';
-      return isRate ? ['reqps', 'ops'].includes(unit) : unit === 'none';
-    };
-    expect(queries.filter((query) => !fits(query))).toEqual([]);
-  });
+it('the dashboard has units that fit its metrics, and rates of counters alone', () => {
+  const fits = ({ unit, expr }: Query) => {
+    const isRate = expr.includes('rate(');
+    const of = metricsIn(expr);
+    if (isRate !== of.some((name) => /_(total|bucket|count)$/.test(name)) && unit !== 'none') return false;
+    if (expr.startsWith('histogram_quantile') || of.every((name) => name.endsWith('_seconds'))) return unit === 's';
+    if (of.every((name) => name.endsWith('_bytes'))) return unit === 'bytes';
+    if (expr.includes(' / ')) return unit === 'percentunit';
+    return isRate ? ['reqps', 'ops'].includes(unit) : unit === 'none';
+  };
+  expect(queries.filter((query) => !fits(query))).toEqual([]);
 });
 
 it('admin actions are logged at level info, as the rest of what is no warning: at warn there is no line', async () => {

@@ -133,7 +133,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(await countOf(path)).toBe(before);
   });
 
-  it('where no node links a row, the answer says that it is done, and the row comes later', async () => {
+  it('an answer says that a call is done while no node links its row, and the row comes later', async () => {
     server = await RedisServer.start();
     nodes.push(await startNetworkNode(server.url, CYCLE_MS, undefined, { linkedWithinMs: 50 }));
     owner = await Holder.minted(nodes[0]!.url);
@@ -203,7 +203,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect([(await owner.post(opened[0]!)).status, (await owner.post(opened[0]!)).status]).toEqual([200, 429]);
   });
 
-  it('where a replica takes over, nothing that was acknowledged with wait=1 is lost', async () => {
+  it('a replica that takes over has all that was acknowledged with wait=1', async () => {
     const redis = await RedisReplicas.start();
     stopAlso = redis.stop;
     for (let index = 0; index < 2; index += 1)
@@ -266,7 +266,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect((await owner.post(path)).status).toBe(200);
   });
 
-  it('where connections are cut amid batches, every outcome is known, or an error, and none counts twice', async () => {
+  it('connections that are cut amid batches leave every outcome known, or an error, and none counts twice', async () => {
     const path = await begin(3, [], 100_000, 100_000);
     const sending = hammer(path);
     for (let cut = 0; cut < 10; cut += 1) {
@@ -281,7 +281,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(counted).toBeLessThanOrEqual(sending.told.acknowledged + sending.told.refused);
   });
 
-  it('where Redis is emptied, no node is ready or vouches for what is gone, and the log says what is missing', async () => {
+  it('no node is ready or vouches for what is gone once Redis is emptied, and the log says what is missing', async () => {
     const path = await begin(2, [], 1, 100_000);
     const statuses = await inTurn([0, 1, 0], async (index) => (await at(index).post(path)).status);
     expect(statuses).toEqual([200, 429, 429]);
@@ -311,7 +311,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     ['has other rows', 2],
     ['is longer, with other rows', 4],
   ])(
-    'where Redis is as before, and its record %s, each node that knows better says so until the rows are back',
+    'each node that knows better than a Redis as before, whose record %s, says so until the rows are back',
     async (_, moves) => {
       const path = await begin(2, [], 1_000, 2);
       const move = async (caller: Caller, to: string) =>
@@ -375,7 +375,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
   });
 
   it.each(['allkeys-lru', 'volatile-ttl'])(
-    'where Redis has the policy %s, no node starts, and none that runs is ready',
+    'no node starts on a Redis with the policy %s, and none that runs is ready',
     async (policy) => {
       await begin(1, [], 5, 100);
       await server!.ask('CONFIG', 'SET', 'maxmemory-policy', policy);
@@ -400,7 +400,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
   });
 
   it.each(['not there', 'stopped'])(
-    'where Redis is %s, a node that starts says at once which Redis does not answer',
+    'a node that starts on a Redis that is %s says at once which Redis does not answer',
     async (how) => {
       server = await RedisServer.start();
       const { url, port } = server;
@@ -440,7 +440,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(await isReady(nodes[2]!)).toBe(true);
   });
 
-  it('where the log cannot be followed, no node is ready, and what it does not say is read when it is due', async () => {
+  it('no node is ready while the log cannot be followed, and what it does not say is read when it is due', async () => {
     await begin(2, [], 5, 100);
     const { key_id } = (await owner.post('/api/keys', { scopes: ['read'] })).body;
     const { directory } = nodes[1]!;

@@ -1,6 +1,6 @@
 // Old rows of records are removed where the operator wants so: a signed cut is what readers find in their place.
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/core/record/signing.js';
 import { VirtualClock } from '../../src/core/time/virtual.js';
@@ -133,39 +133,37 @@ it('a record is cut as far as it is signed, and to its length once it is signed 
   expect(store.cut('m')?.removed_to_seq).toBe(60 - KEEP);
 });
 
-describe('a data folder whose records are cut', () => {
-  const nothing = () => {};
+const nothing = () => {};
 
-  async function nodeIn(dir: string, keepRows: number | undefined, rotateKey = false) {
-    const ground = openStorage({ dir, cycleMs: 10, rotateKey, onError: nothing });
-    const node = await startNode({ ...ground, ...ground.identity, keepRows });
-    return { node, host: node.host, store: ground.stored!, signer: ground.identity.signer };
-  }
+async function nodeIn(dir: string, keepRows: number | undefined, rotateKey = false) {
+  const ground = openStorage({ dir, cycleMs: 10, rotateKey, onError: nothing });
+  const node = await startNode({ ...ground, ...ground.identity, keepRows });
+  return { node, host: node.host, store: ground.stored!, signer: ground.identity.signer };
+}
 
-  it('a data folder is backed up and restored with the cut of its record, and a new key signs that again', async () => {
-    const folder = temporaryFolder();
-    const [dir, file, back] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'back')];
-    const { node, host, store } = await nodeIn(dir, KEEP);
-    host.createMachine({ slug: 'm', isPublic: true });
-    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 60 }));
-    for (let time = 0; time < 50; time += 1)
-      host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });
-    host.commit();
-    const cut = await cutOf({ host, store: store as never });
-    const copy = keepCopy(await copyInFolder(store, nothing), dir, file, true, nothing);
-    await node.close();
-    expect(restore({ file, dir: back, keyFile: keyFileOf(file) }, nothing).rows).toBe(copy.rows);
-    const found = openSqliteStore({ dir: back });
-    expect([found.cut('m'), found.rows('m')[0]?.seq]).toEqual([cut, cut.removed_to_seq + 1]);
-    found.close();
+it('a data folder is backed up and restored with the cut of its record, and a new key signs that again', async () => {
+  const folder = temporaryFolder();
+  const [dir, file, back] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'back')];
+  const { node, host, store } = await nodeIn(dir, KEEP);
+  host.createMachine({ slug: 'm', isPublic: true });
+  const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 60 }));
+  for (let time = 0; time < 50; time += 1)
+    host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });
+  host.commit();
+  const cut = await cutOf({ host, store: store as never });
+  const copy = keepCopy(await copyInFolder(store, nothing), dir, file, true, nothing);
+  await node.close();
+  expect(restore({ file, dir: back, keyFile: keyFileOf(file) }, nothing).rows).toBe(copy.rows);
+  const found = openSqliteStore({ dir: back });
+  expect([found.cut('m'), found.rows('m')[0]?.seq]).toEqual([cut, cut.removed_to_seq + 1]);
+  found.close();
 
-    const anew = await nodeIn(back, undefined, true);
-    while (anew.store.cut('m')!.signature === cut.signature) await pause(5);
-    const text = await (await fetch(`${anew.node.url}/api/chain/m/state?format=ndjson`)).text();
-    await anew.node.close();
-    expect(verifyExport(text, { pinned: publicKeyFrom(anew.signer.publicKey) })).toMatchObject({
-      valid: true,
-      removed: { to_seq: cut.removed_to_seq, at: cut.at, signed_by: anew.signer.fingerprint },
-    });
+  const anew = await nodeIn(back, undefined, true);
+  while (anew.store.cut('m')!.signature === cut.signature) await pause(5);
+  const text = await (await fetch(`${anew.node.url}/api/chain/m/state?format=ndjson`)).text();
+  await anew.node.close();
+  expect(verifyExport(text, { pinned: publicKeyFrom(anew.signer.publicKey) })).toMatchObject({
+    valid: true,
+    removed: { to_seq: cut.removed_to_seq, at: cut.at, signed_by: anew.signer.fingerprint },
   });
 });

@@ -9,7 +9,7 @@ import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { type App, gateways, startApp } from '../harness/live/gateway-servers.js';
 import { freePort, isInstalled } from '../harness/live/real-servers.js';
 import { afterFile } from '../left-behind.js';
-import { Caller } from './caller.js';
+import { Holder } from './caller.js';
 import { hasRedis, RedisServer } from './network/redis/server.js';
 
 const RESTARTS = Number(process.env['WEIR_RESTARTS'] ?? 2);
@@ -50,11 +50,8 @@ describe.skipIf(!told)('a restart of two nodes, one after the other (needs nginx
     app = await startApp();
     ports = [await freePort(), await freePort()];
     nodes = [await start(ports[0]!), await start(ports[1]!)];
-    const minted = await (await fetch(`${nodes[0]!.url}/api/demo-key/mint`, { method: 'POST' })).json();
-    const { key } = minted as { key: string };
-    const owner = new Caller(nodes[0]!.url, key);
-    await owner.createMachine('edge');
-    gate = { contractId: await owner.deploy('edge', { threshold: 1_000_000, within: 60 }), key };
+    const owner = await Holder.minted(nodes[0]!.url);
+    gate = { contractId: await owner.contractOn('edge', { threshold: 1_000_000, within: 60 }), key: owner.key };
   });
 
   it.each(['nginx', 'HAProxy'] as const)(

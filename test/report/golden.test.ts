@@ -74,34 +74,32 @@ function aFigureALine(text: string): string {
   return [answer, ...figures].map((one) => `${JSON.stringify(one)}\n`).join('');
 }
 
-describe('several runs', () => {
-  const named = ['sample', 'live', 'short'].map((name) => ({ name, reported: runs[name]! }));
-  const formats = ['txt', 'json', 'csv', 'xml', 'md'] as const;
+const named = ['sample', 'live', 'short'].map((name) => ({ name, reported: runs[name]! }));
+const formats = ['txt', 'json', 'csv', 'xml', 'md'] as const;
 
-  it('several runs are in one table, a line for each', () =>
-    expect(documentText(runsDocument(Object.values(runs).map(({ outcome }) => outcome)))).toMatchFileSnapshot(
-      'golden/summary.txt',
-    ));
+it('several runs are in one table, a line for each', () =>
+  expect(documentText(runsDocument(Object.values(runs).map(({ outcome }) => outcome)))).toMatchFileSnapshot(
+    'golden/summary.txt',
+  ));
 
-  it('every format of several runs but pages and pictures has a golden file', () => {
-    expect(reportFormats.filter((format) => format !== 'png' && format !== 'html').sort()).toEqual(formats.toSorted());
-  });
+it('every format of several runs but pages and pictures has a golden file', () => {
+  expect(reportFormats.filter((format) => format !== 'png' && format !== 'html').sort()).toEqual(formats.toSorted());
+});
 
-  it.each(formats)('a comparison with a baseline as %s matches its golden file', async (format) => {
-    const terminal = { ...plainTerminal, columns: 140 };
-    const text = (await render(format, named, terminal, true)) as string;
-    const shown = format === 'json' ? aFigureALine(text) : text;
-    await expect(shown).toMatchFileSnapshot(`golden/compared.${format}`);
-  });
+it.each(formats)('a comparison with a baseline as %s matches its golden file', async (format) => {
+  const terminal = { ...plainTerminal, columns: 140 };
+  const text = (await render(format, named, terminal, true)) as string;
+  const shown = format === 'json' ? aFigureALine(text) : text;
+  await expect(shown).toMatchFileSnapshot(`golden/compared.${format}`);
+});
 
-  it('a comparison with a baseline has a table for each run in 80 columns', async () => {
-    const rendered = await render('txt', named, { ...plainTerminal, columns: 80 }, true);
-    await expect(rendered as string).toMatchFileSnapshot('golden/compared.narrow.txt');
-  });
+it('a comparison with a baseline has a table for each run in 80 columns', async () => {
+  const rendered = await render('txt', named, { ...plainTerminal, columns: 80 }, true);
+  await expect(rendered as string).toMatchFileSnapshot('golden/compared.narrow.txt');
+});
 
-  it('several runs side by side as text match their golden file', async () => {
-    await expect((await render('txt', named, plainTerminal)) as string).toMatchFileSnapshot('golden/side-by-side.txt');
-  });
+it('several runs side by side as text match their golden file', async () => {
+  await expect((await render('txt', named, plainTerminal)) as string).toMatchFileSnapshot('golden/side-by-side.txt');
 });
 
 it('a run is rendered to the same bytes twice', async () => {

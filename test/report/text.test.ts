@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { windowChart } from '../../src/report/chart/window-count.js';
 import type { Reported } from '../../src/report/reported.js';
 import { reportText } from '../../src/report/run-document.js';
@@ -99,18 +99,16 @@ it('a report lets no foreign name command the terminal', () => {
   ).toBeNull();
 });
 
-describe('the window in text', () => {
-  const chart = (run: Reported, columns: number) =>
-    chartLines(windowChart(run)!, { columns, color: false, unicode: true });
+const chart = (run: Reported, columns: number) =>
+  chartLines(windowChart(run)!, { columns, color: false, unicode: true });
 
-  it('the window in text marks every limiting interval, however short against the run', () => {
-    const [, strip = ''] = chart(longRun(1_000_000, 3), 90).slice(-3);
-    expect(strip.match(/▀+/g)).toHaveLength(3);
-  });
+it('the window in text marks every limiting interval, however short against the run', () => {
+  const [, strip = ''] = chart(longRun(1_000_000, 3), 90).slice(-3);
+  expect(strip.match(/▀+/g)).toHaveLength(3);
+});
 
-  it('the window in text is left out where nothing was counted', () => {
-    expect(chart(emptyRun(), 80)).toEqual([]);
-  });
+it('the window in text is left out where nothing was counted', () => {
+  expect(chart(emptyRun(), 80)).toEqual([]);
 });
 
 it.each([

@@ -94,7 +94,7 @@ export function describeCredentials(name: string, open: () => Credentials): void
       [199, ['c'], ['a', 'b']],
       [200, ['a', 'c'], ['b']],
       [10_000, ['a', 'b', 'c'], []],
-    ])('at %i ms, the keys %j have expired', (nowMs, purged, left) => {
+    ])('the keys that have expired at %i ms are %j', (nowMs, purged, left) => {
       credentials.putKey(key('a', { expiresAtMs: 200 }));
       credentials.putKey(key('b', { expiresAtMs: 10_000, isRevoked: true }));
       credentials.putKey(key('c', { expiresAtMs: 100 }));

@@ -173,7 +173,7 @@ export function describeRegistry(
       expect([credentials.keyById('a')?.isRevoked, credentials.hasValidKey('ada', 2)]).toEqual([true, true]);
     });
 
-    it('who was let in by a key is asked again once it has changed', async () => {
+    it('a caller who was let in by a key is asked again once it has changed', async () => {
       const { registry, access } = context;
       await registry.changeKeys({ made: key('a', { hash: hashOfSecret('secret') }) });
       const caller = () => access.callerByKey('Bearer secret', 'read', 2).owner;

@@ -176,7 +176,7 @@ inChromium('the playground', (browser) => {
     );
   });
 
-  it.each(LOOKS)('at %i px, %s, names and contrast hold, and nothing is aside', async (width, colorScheme) => {
+  it.each(LOOKS)('a page of %i px, %s, has names and contrast, and nothing aside', async (width, colorScheme) => {
     const page = await opened({ colorScheme, viewport: { width, height: 800 } });
     for (const name of ['burst', 'retry-storm', 'abuser', 'nginx-burst', 'replay']) {
       await page.selectOption('.tools select', name);

@@ -1,5 +1,5 @@
 // A batch against a target that answers as a node does, and against a real node.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type BatchOptions, EventBatch } from '../../../src/api/client/event-batch.js';
 import { WeirClient, WeirError } from '../../../src/api/client/weir-client.js';
 import { startRunning } from '../../node/running.js';
@@ -149,20 +149,18 @@ it('a batch closes after what waits was sent, or drops it at the signal', async 
 
 const node = await startRunning({ cycleMs: 50 });
 
-describe('a batch on a node', () => {
-  it.each([false, true])(
-    'a batch drains through a window that limits again and again; nothing is lost (follow: %s)',
-    async (follow) => {
-      const slug = `drains-${follow}`;
-      const weir = new WeirClient({ url: node.url, key: node.keyOf('owner') });
-      await weir.call('createMachine', { body: { slug } });
-      await weir.call('deployRateLimiter', { body: { slug, threshold: 10, within: 4 } });
-      const batch = weir.events.batch(slug, { lingerMs: 0, follow });
-      for (let n = 0; n < 40; n += 1) batch.add({ type: 'request' });
-      const { admitted, limited, refused, dropped } = await batch.close();
-      expect([admitted + limited, refused, dropped]).toEqual([40, 0, 0]);
-      // The first chunk was sent before anything was known of the room; all that came later fitted.
-      expect(admitted).toBeGreaterThanOrEqual(10);
-    },
-  );
-});
+it.each([false, true])(
+  'a batch drains through a window that limits again and again; nothing is lost (follow: %s)',
+  async (follow) => {
+    const slug = `drains-${follow}`;
+    const weir = new WeirClient({ url: node.url, key: node.keyOf('owner') });
+    await weir.call('createMachine', { body: { slug } });
+    await weir.call('deployRateLimiter', { body: { slug, threshold: 10, within: 4 } });
+    const batch = weir.events.batch(slug, { lingerMs: 0, follow });
+    for (let n = 0; n < 40; n += 1) batch.add({ type: 'request' });
+    const { admitted, limited, refused, dropped } = await batch.close();
+    expect([admitted + limited, refused, dropped]).toEqual([40, 0, 0]);
+    // The first chunk was sent before anything was known of the room; all that came later fitted.
+    expect(admitted).toBeGreaterThanOrEqual(10);
+  },
+);

@@ -205,38 +205,36 @@ describe('what is sent again', () => {
   });
 });
 
-describe('a call that is ended', () => {
-  const never = (_: string, { signal }: RequestInit) =>
-    new Promise<Response>((_resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason));
-    });
-
-  it('a call that is ended by its signal rejects with the reason of it', async () => {
-    const reason = new Error('enough');
-    const stop = new AbortController();
-    const stopped = { signal: stop.signal };
-    const client = new WeirClient({ url: node.url, fetch: never });
-    const calls = [
-      client.call('readClock', undefined, stopped),
-      client.gate('m', 'c', stopped),
-      client.event('m', { type: 'x' }, stopped),
-    ];
-    stop.abort(reason);
-    expect(await Promise.all(calls.map(caught))).toEqual([reason, reason, reason]);
+const never = (_: string, { signal }: RequestInit) =>
+  new Promise<Response>((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason));
   });
 
-  it('a call that is ended by time fails as node_unreachable', async () => {
-    const client = new WeirClient({ url: node.url, fetch: never, timeoutMs: 10, retries: 0 });
-    expect(await caught(client.call('readClock'))).toEqual(['node_unreachable', 0]);
-    expect(await caught(client.gate('m', 'c', { timeoutMs: 5 }))).toEqual(['node_unreachable', 0]);
-  });
+it('a call that is ended by its signal rejects with the reason of it', async () => {
+  const reason = new Error('enough');
+  const stop = new AbortController();
+  const stopped = { signal: stop.signal };
+  const client = new WeirClient({ url: node.url, fetch: never });
+  const calls = [
+    client.call('readClock', undefined, stopped),
+    client.gate('m', 'c', stopped),
+    client.event('m', { type: 'x' }, stopped),
+  ];
+  stop.abort(reason);
+  expect(await Promise.all(calls.map(caught))).toEqual([reason, reason, reason]);
+});
 
-  it('a call that is ended while it waits to be sent again rejects at once', async () => {
-    const { client, sent } = scripted([{ status: 503, after: '1' }], { longestWaitMs: 60_000 });
-    const stop = new AbortController();
-    const call = caught(client.call('readClock', undefined, { signal: stop.signal }));
-    await expect.poll(() => sent.length).toBe(1);
-    stop.abort('enough');
-    expect(await call).toBe('enough');
-  });
+it('a call that is ended by time fails as node_unreachable', async () => {
+  const client = new WeirClient({ url: node.url, fetch: never, timeoutMs: 10, retries: 0 });
+  expect(await caught(client.call('readClock'))).toEqual(['node_unreachable', 0]);
+  expect(await caught(client.gate('m', 'c', { timeoutMs: 5 }))).toEqual(['node_unreachable', 0]);
+});
+
+it('a call that is ended while it waits to be sent again rejects at once', async () => {
+  const { client, sent } = scripted([{ status: 503, after: '1' }], { longestWaitMs: 60_000 });
+  const stop = new AbortController();
+  const call = caught(client.call('readClock', undefined, { signal: stop.signal }));
+  await expect.poll(() => sent.length).toBe(1);
+  stop.abort('enough');
+  expect(await call).toBe('enough');
 });

@@ -1,7 +1,7 @@
 // The machine of a contract as its users meet it: data that survives JSON, a chart to which a state can be added, and one truth with
 // the gate that answers for it.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type AnyStateMachine, assign, createActor, createMachine, setup, transition } from 'xstate';
 import { ContractActor, ContractActors } from '../../../src/core/limiter/contract-actor.js';
 import { contractMachine, contractSetup } from '../../../src/core/limiter/contract-machine.js';
@@ -352,79 +352,77 @@ it.each([
     );
   });
 
-describe('a config that somebody stored', () => {
-  const told = (from: string, to: string, condition: string) =>
-    move(from, to, condition, { fires_when: null, proof_required: false, post_actions: [{ emit: `now_${to}` }] });
-  // The names are fields of a config of XState, which must not be taken for them.
-  const three = {
-    ...rateLimiter({ threshold: 2 }),
-    states: { guard: { initial: true, role: 'initial' }, actions: { admits: true }, on: {} },
-    transitions: [
-      told('guard', 'actions', 'count > 2'),
-      told('actions', 'on', 'count > 5'),
-      told('on', 'guard', 'count <= 1'),
-    ],
-  } as ContractDefinition;
-  const stored = () => JSON.parse(JSON.stringify(contractMachine(three).config));
+const told = (from: string, to: string, condition: string) =>
+  move(from, to, condition, { fires_when: null, proof_required: false, post_actions: [{ emit: `now_${to}` }] });
+// The names are fields of a config of XState, which must not be taken for them.
+const three = {
+  ...rateLimiter({ threshold: 2 }),
+  states: { guard: { initial: true, role: 'initial' }, actions: { admits: true }, on: {} },
+  transitions: [
+    told('guard', 'actions', 'count > 2'),
+    told('actions', 'on', 'count > 5'),
+    told('on', 'guard', 'count <= 1'),
+  ],
+} as ContractDefinition;
+const stored = () => JSON.parse(JSON.stringify(contractMachine(three).config));
 
-  it('a stored config of a definition with other states runs with createActor', () => {
-    const actor = createActor(contractMachine(stored()));
-    const emitted: string[] = [];
-    actor.on('*', ({ type, cycle }) => emitted.push(`${cycle} ${type}`));
-    actor.start();
-    const values = [3, 6, 4, 0].map((count, cycle) => {
-      actor.send({ type: 'aggregate', cycle, counts: [count] });
-      return actor.getSnapshot().value;
-    });
-    expect(values).toEqual(['actions', 'on', 'on', 'guard']);
-    expect(emitted).toEqual(['0 now_actions', '1 now_on', '3 now_guard']);
+it('a stored config of a definition with other states runs with createActor', () => {
+  const actor = createActor(contractMachine(stored()));
+  const emitted: string[] = [];
+  actor.on('*', ({ type, cycle }) => emitted.push(`${cycle} ${type}`));
+  actor.start();
+  const values = [3, 6, 4, 0].map((count, cycle) => {
+    actor.send({ type: 'aggregate', cycle, counts: [count] });
+    return actor.getSnapshot().value;
   });
+  expect(values).toEqual(['actions', 'on', 'on', 'guard']);
+  expect(emitted).toEqual(['0 now_actions', '1 now_on', '3 now_guard']);
+});
 
-  it('a stored config runs with a plain setup that gives its guards and actions a meaning, and nothing else of Weir', () => {
-    const { guards, actions } = stored().meta.needs;
-    type Event = { type: 'aggregate'; cycle: number; counts: number[] };
-    type CountIn = { aggregate: number; ranges: [number, number | null][] };
-    const own = setup({
-      types: { context: {} as { heldUntilCycle: number }, events: {} as Event },
-      guards: {
-        held: ({ context, event }) => event.cycle < context.heldUntilCycle,
-        countIn: ({ event: { counts } }, { aggregate, ranges }: CountIn) =>
-          ranges.some(([lo, hi]) => lo <= counts[aggregate]! && (hi === null || counts[aggregate]! <= hi)),
-        asksFor: () => false,
-      },
-      actions: {
-        fire: () => {},
-        hold: assign(({ event }) => ({ heldUntilCycle: event.cycle })),
-        backOff: () => {},
-        emit: () => {},
-      },
-    });
-    expect([guards, actions]).toEqual([
-      ['held', 'countIn', 'asksFor'],
-      ['fire', 'hold', 'backOff', 'emit'],
-    ]);
-    const actor = createActor(own.createMachine(stored()) as AnyStateMachine).start();
-    const values = [3, 6, 4, 0].map((count, cycle) => {
-      actor.send({ type: 'aggregate', cycle, counts: [count] });
-      return actor.getSnapshot().value;
-    });
-    expect(values).toEqual(['actions', 'on', 'on', 'guard']);
+it('a stored config runs with a plain setup that gives its guards and actions a meaning, and nothing else of Weir', () => {
+  const { guards, actions } = stored().meta.needs;
+  type Event = { type: 'aggregate'; cycle: number; counts: number[] };
+  type CountIn = { aggregate: number; ranges: [number, number | null][] };
+  const own = setup({
+    types: { context: {} as { heldUntilCycle: number }, events: {} as Event },
+    guards: {
+      held: ({ context, event }) => event.cycle < context.heldUntilCycle,
+      countIn: ({ event: { counts } }, { aggregate, ranges }: CountIn) =>
+        ranges.some(([lo, hi]) => lo <= counts[aggregate]! && (hi === null || counts[aggregate]! <= hi)),
+      asksFor: () => false,
+    },
+    actions: {
+      fire: () => {},
+      hold: assign(({ event }) => ({ heldUntilCycle: event.cycle })),
+      backOff: () => {},
+      emit: () => {},
+    },
   });
+  expect([guards, actions]).toEqual([
+    ['held', 'countIn', 'asksFor'],
+    ['fire', 'hold', 'backOff', 'emit'],
+  ]);
+  const actor = createActor(own.createMachine(stored()) as AnyStateMachine).start();
+  const values = [3, 6, 4, 0].map((count, cycle) => {
+    actor.send({ type: 'aggregate', cycle, counts: [count] });
+    return actor.getSnapshot().value;
+  });
+  expect(values).toEqual(['actions', 'on', 'on', 'guard']);
+});
 
-  it('a stored config says which guards and actions it needs, exactly those that XState alone misses', () => {
-    const { needs } = stored().meta;
-    const missed = new Set<string>();
-    const machine = createMachine(stored());
-    const states = [machine.root, ...Object.values(machine.root.states)];
-    for (const { guard, actions } of states.flatMap(({ transitions }) => [...transitions.values()].flat()))
-      for (const one of [guard, ...actions] as any[]) if (one !== undefined) missed.add(one.type ?? one);
-    expect([...missed].sort()).toEqual([...needs.guards, ...needs.actions].sort());
-    expect(needs.run).toContain('createActor(contractMachine(config))');
-  });
+it('a stored config says which guards and actions it needs, exactly those that XState alone misses', () => {
+  const { needs } = stored().meta;
+  const missed = new Set<string>();
+  const machine = createMachine(stored());
+  const states = [machine.root, ...Object.values(machine.root.states)];
+  for (const { guard, actions } of states.flatMap(({ transitions }) => [...transitions.values()].flat()))
+    for (const one of [guard, ...actions] as any[]) if (one !== undefined) missed.add(one.type ?? one);
+  expect([...missed].sort()).toEqual([...needs.guards, ...needs.actions].sort());
+  expect(needs.run).toContain('createActor(contractMachine(config))');
+});
 
-  it('a stored config that needs what contracts do not have is refused at once', () => {
-    const other = stored();
-    other.states.guard.on.aggregate[0].guard = 'toString';
-    expect(() => contractMachine(other)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
-  });
+it('a stored config that needs what contracts do not have is refused at once', () => {
+  const other = stored();
+  other.states.guard.on.aggregate[0].guard = 'toString';
+  expect(() => contractMachine(other)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
 });

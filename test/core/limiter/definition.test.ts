@@ -80,54 +80,50 @@ it.each([
   expect(faultsOf(() => rateLimiter(parameters))).toEqual([fault]);
 });
 
-describe('definitions of other forms', () => {
-  const hysteresis = defined('hysteresis', { open: { initial: true }, warm: { admits: true }, shut: {} }, [
-    move('open', 'warm', 'count > 5'),
-    move('warm', 'shut', 'count > 9'),
-    move('shut', 'open', 'count < 3'),
-    { from: 'warm', to: 'open', operator: 'PHYS', inputs: { mass: 2 }, fires_when: 'input.key == 7 && count < 9' },
+const hysteresis = defined('hysteresis', { open: { initial: true }, warm: { admits: true }, shut: {} }, [
+  move('open', 'warm', 'count > 5'),
+  move('warm', 'shut', 'count > 9'),
+  move('shut', 'open', 'count < 3'),
+  { from: 'warm', to: 'open', operator: 'PHYS', inputs: { mass: 2 }, fires_when: 'input.key == 7 && count < 9' },
+]);
+
+it('a definition may have more states, gaps between entering and leaving, manual transitions with conditions', () => {
+  const plan = planContract(hysteresis);
+  expect(plan.states.map(({ admits, quiet }) => [admits, quiet[0]])).toEqual([
+    [true, [{ lo: 0, hi: 5 }]],
+    [true, [{ lo: 0, hi: 9 }]],
+    [false, [{ lo: 3, hi: Number.POSITIVE_INFINITY }]],
   ]);
+  expect(plan.states[1]!.transitions.map(({ proofRequired, asksFor }) => [proofRequired, asksFor.fires_when])).toEqual([
+    [false, null],
+    [true, 'input.key == 7 && count < 9'],
+  ]);
+});
 
-  it('a definition may have more states, gaps between entering and leaving, manual transitions with conditions', () => {
-    const plan = planContract(hysteresis);
-    expect(plan.states.map(({ admits, quiet }) => [admits, quiet[0]])).toEqual([
-      [true, [{ lo: 0, hi: 5 }]],
-      [true, [{ lo: 0, hi: 9 }]],
-      [false, [{ lo: 3, hi: Number.POSITIVE_INFINITY }]],
-    ]);
-    expect(
-      plan.states[1]!.transitions.map(({ proofRequired, asksFor }) => [proofRequired, asksFor.fires_when]),
-    ).toEqual([
-      [false, null],
-      [true, 'input.key == 7 && count < 9'],
-    ]);
-  });
+it('a further condition beside a trigger narrows the counts at which it fires', () => {
+  const plan = planContract(changed((d) => (d.transitions[0].fires_when = 'count < 200')));
+  expect(plan.states[0]!.quiet).toEqual([
+    [
+      { lo: 0, hi: 100 },
+      { lo: 200, hi: Number.POSITIVE_INFINITY },
+    ],
+  ]);
+});
 
-  it('a further condition beside a trigger narrows the counts at which it fires', () => {
-    const plan = planContract(changed((d) => (d.transitions[0].fires_when = 'count < 200')));
-    expect(plan.states[0]!.quiet).toEqual([
-      [
-        { lo: 0, hi: 100 },
-        { lo: 200, hi: Number.POSITIVE_INFINITY },
-      ],
-    ]);
-  });
-
-  it('a definition may look at several windows and kinds of events', () => {
-    const plan = planContract(
-      changed((d) => {
-        d.states.broken = {};
-        d.transitions.push(
-          move('allowing', 'broken', 'count >= 3', { event: 'error', within: 5 }),
-          move('broken', 'allowing', 'count == 0', { event: 'error', within: 5 }),
-        );
-      }),
-    );
-    expect(plan.kinds).toEqual([
-      { event: 'request', aggregates: [0] },
-      { event: 'error', aggregates: [1] },
-    ]);
-  });
+it('a definition may look at several windows and kinds of events', () => {
+  const plan = planContract(
+    changed((d) => {
+      d.states.broken = {};
+      d.transitions.push(
+        move('allowing', 'broken', 'count >= 3', { event: 'error', within: 5 }),
+        move('broken', 'allowing', 'count == 0', { event: 'error', within: 5 }),
+      );
+    }),
+  );
+  expect(plan.kinds).toEqual([
+    { event: 'request', aggregates: [0] },
+    { event: 'error', aggregates: [1] },
+  ]);
 });
 
 it.each([7, null, []])('%j is no definition', (definition) => {

@@ -1,36 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { restoresInCycles, retryAfterCycles } from '../../../src/core/limiter/forecast.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { tries } from '../../draws.js';
 import { defined, move } from './defined.js';
 import { NaiveLimiter } from './naive-limiter.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
-
-it('the gate of 2 within 10 goes limiting at the third request and restores when the first has left', () => {
-  const { gate, transitions } = plannedGate(limiterPlan(2, 10), 0);
-  const line = (cycle: number, admitted: number) =>
-    `${cycle}: count ${gate.count} ${gate.admits ? 'allowing' : 'limiting'} ${admitted}`;
-  const seen = [0, 1, 9, 10].map((cycle) => line(cycle, gate.decide(1, cycle)));
-  gate.advance(11);
-  seen.push(line(11, 0));
-  gate.advance(19);
-  seen.push(line(19, 0));
-  expect(seen).toEqual([
-    '0: count 1 allowing 1',
-    '1: count 2 allowing 1',
-    '9: count 3 limiting 0',
-    '10: count 3 limiting 0',
-    '11: count 2 allowing 0',
-    '19: count 1 allowing 0',
-  ]);
-  expect(transitions).toEqual([
-    { cycle: 9, to: 'limiting', count: 3 },
-    { cycle: 10, to: 'allowing', count: 2 },
-    { cycle: 10, to: 'limiting', count: 3 },
-    { cycle: 11, to: 'allowing', count: 2 },
-  ]);
-});
 
 /**
  * Sequences out of public test suites. `3:+` a request in cycle 3 is admitted, `3:-` it is limited; `3:yes` and `3:no` whether one would be,
@@ -149,67 +124,65 @@ it('counts beyond 2^32 in one cycle are exact', () => {
 const moved = (state: string, heldUntilCycle: number) =>
   plannedGate(limiterPlan(5, 10), 0, { state, heldUntilCycle, windows: [] });
 
-describe('forecasts', () => {
-  /** Whether a request that comes k cycles from now, alone, is admitted: asked of the slow model. */
-  const admittedAfter = (naive: NaiveLimiter, k: number) => naive.copy().decide(1, naive.cycle + k).admitted === 1;
+/** Whether a request that comes k cycles from now, alone, is admitted: asked of the slow model. */
+const admittedAfter = (naive: NaiveLimiter, k: number) => naive.copy().decide(1, naive.cycle + k).admitted === 1;
 
-  it('retry_after_cycles is exact: waiting that long admits, one cycle less does not', () => {
-    const small = fc.record({
-      threshold: fc.integer({ min: 1, max: 8 }),
-      within: fc.constantFrom(1, 2, 5, 30),
-      steps: fc.array(fc.record({ gap: fc.integer({ min: 0, max: 6 }), n: fc.integer({ min: 0, max: 7 }) }), {
-        maxLength: 20,
+it('retry_after_cycles is exact: waiting that long admits, one cycle less does not', () => {
+  const small = fc.record({
+    threshold: fc.integer({ min: 1, max: 8 }),
+    within: fc.constantFrom(1, 2, 5, 30),
+    steps: fc.array(fc.record({ gap: fc.integer({ min: 0, max: 6 }), n: fc.integer({ min: 0, max: 7 }) }), {
+      maxLength: 20,
+    }),
+    hold: fc.option(
+      fc.record({
+        state: fc.constantFrom('allowing' as const, 'limiting' as const),
+        cycles: fc.integer({ min: 1, max: 12 }),
       }),
-      hold: fc.option(
-        fc.record({
-          state: fc.constantFrom('allowing' as const, 'limiting' as const),
-          cycles: fc.integer({ min: 1, max: 12 }),
-        }),
-      ),
-    });
-    fc.assert(
-      fc.property(small, ({ threshold, within, steps, hold }) => {
-        const plan = limiterPlan(threshold, within);
-        let { gate } = plannedGate(plan, 0);
-        const naive = new NaiveLimiter(threshold, within, 0);
-        let cycle = 0;
-        for (const { gap, n } of steps) {
-          cycle += gap;
-          gate.decide(n, cycle);
-          naive.decide(n, cycle);
-        }
-        if (hold !== null) {
-          const image = { ...gate.image(), state: hold.state, heldUntilCycle: cycle + hold.cycles };
-          ({ gate } = plannedGate(plan, cycle, image));
-          naive.hold(hold.state, hold.cycles);
-        }
-        const now = naive.copy().decideAt(1, cycle).admitted === 1;
-        const retry = retryAfterCycles(gate)!;
-        expect(retry === 0).toBe(now);
-        if (retry > 0) {
-          expect(admittedAfter(naive, retry)).toBe(true);
-          if (retry > 1) expect(admittedAfter(naive, retry - 1)).toBe(false);
-        }
-        const restores = restoresInCycles(gate);
-        expect(restores === undefined).toBe(gate.admits);
-        if (restores !== undefined) {
-          const later = naive.copy();
-          later.advance(cycle + restores - 1);
-          expect(later.state).toBe('limiting');
-          later.advance(cycle + restores);
-          expect(later.state).toBe('allowing');
-        }
-      }),
-      { numRuns: tries(500) },
-    );
+    ),
   });
+  fc.assert(
+    fc.property(small, ({ threshold, within, steps, hold }) => {
+      const plan = limiterPlan(threshold, within);
+      let { gate } = plannedGate(plan, 0);
+      const naive = new NaiveLimiter(threshold, within, 0);
+      let cycle = 0;
+      for (const { gap, n } of steps) {
+        cycle += gap;
+        gate.decide(n, cycle);
+        naive.decide(n, cycle);
+      }
+      if (hold !== null) {
+        const image = { ...gate.image(), state: hold.state, heldUntilCycle: cycle + hold.cycles };
+        ({ gate } = plannedGate(plan, cycle, image));
+        naive.hold(hold.state, hold.cycles);
+      }
+      const now = naive.copy().decideAt(1, cycle).admitted === 1;
+      const retry = retryAfterCycles(gate)!;
+      expect(retry === 0).toBe(now);
+      if (retry > 0) {
+        expect(admittedAfter(naive, retry)).toBe(true);
+        if (retry > 1) expect(admittedAfter(naive, retry - 1)).toBe(false);
+      }
+      const restores = restoresInCycles(gate);
+      expect(restores === undefined).toBe(gate.admits);
+      if (restores !== undefined) {
+        const later = naive.copy();
+        later.advance(cycle + restores - 1);
+        expect(later.state).toBe('limiting');
+        later.advance(cycle + restores);
+        expect(later.state).toBe('allowing');
+      }
+    }),
+    { numRuns: tries(500) },
+  );
+});
 
-  it('a state that nothing leaves is never forecast to admit', () => {
-    const fuse = defined('fuse', { whole: { initial: true }, blown: {} }, [move('whole', 'blown', 'count > 2')]);
-    const { gate } = plannedGate(planContract(fuse), 0);
-    expect(gate.decide(10, 0)).toBe(2);
-    expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([undefined, undefined]);
-  });
+it('a state that nothing leaves is never forecast to admit', () => {
+  const fuse = defined('fuse', { whole: { initial: true }, blown: {} }, [move('whole', 'blown', 'count > 2')]);
+  const { gate } = plannedGate(planContract(fuse), 0);
+  expect(gate.decide(10, 0)).toBe(2);
+  expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([undefined, undefined]);
 });
 
 it('a manual move without a hold lasts until the next evaluation', () => {

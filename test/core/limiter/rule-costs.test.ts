@@ -1,5 +1,5 @@
 // A request of cost n at a gate by a rule is decided as the rule decides it, whole, and the forecast says when one of its cost is admitted.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { admissionMs } from '../../../src/core/limiter/forecast.js';
 import { Gate } from '../../../src/core/limiter/gate.js';
 import { recordOf } from '../../../src/core/limiter/gate-record.js';
@@ -56,25 +56,23 @@ it.each(Object.entries(rules))('%s charges the cost as a whole, at a gate, and a
   }
 });
 
-describe('a contract that has refused a cost', () => {
-  const bucket = planOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: 100, capacity: 10 } });
-  const gateAt = (nowMs: number) => new Gate(bucket, { cycle: cycleOf(nowMs, CYCLE_MS), cycleMs: CYCLE_MS, nowMs });
-  const decide = (gate: Gate, n: number, ms: number) => gate.decideOne(n, cycleOf(ms, CYCLE_MS), 0, ms);
+const bucket = planOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: 100, capacity: 10 } });
+const gateAt = (nowMs: number) => new Gate(bucket, { cycle: cycleOf(nowMs, CYCLE_MS), cycleMs: CYCLE_MS, nowMs });
+const decide = (gate: Gate, n: number, ms: number) => gate.decideOne(n, cycleOf(ms, CYCLE_MS), 0, ms);
 
-  it.each<[name: string, costs: readonly number[], wakeMs: number]>([
-    ['limits until one of that cost would be admitted', [10, 4], 400],
-    ['limits until the last refused would be: one that costs less brings it forward', [10, 4, 2], 200],
-    ['limits until one of cost 1 would be, where none of that cost ever is', [10, 11], 100],
-  ])('a contract that has refused a cost %s', (_, costs, wakeMs) => {
-    const gate = gateAt(0);
-    for (const n of costs) decide(gate, n, 0);
-    expect([gate.plan.states[gate.state]!.name, gate.wakeMs()]).toEqual(['limiting', wakeMs]);
-    const again = new Gate(bucket, { cycle: 0, cycleMs: CYCLE_MS, nowMs: 0, image: gate.image() });
-    expect(again.wakeMs()).toBe(wakeMs);
-  });
+it.each<[name: string, costs: readonly number[], wakeMs: number]>([
+  ['limits until one of that cost would be admitted', [10, 4], 400],
+  ['limits until the last refused would be: one that costs less brings it forward', [10, 4, 2], 200],
+  ['limits until one of cost 1 would be, where none of that cost ever is', [10, 11], 100],
+])('a contract that has refused a cost %s', (_, costs, wakeMs) => {
+  const gate = gateAt(0);
+  for (const n of costs) decide(gate, n, 0);
+  expect([gate.plan.states[gate.state]!.name, gate.wakeMs()]).toEqual(['limiting', wakeMs]);
+  const again = new Gate(bucket, { cycle: 0, cycleMs: CYCLE_MS, nowMs: 0, image: gate.image() });
+  expect(again.wakeMs()).toBe(wakeMs);
+});
 
-  it('a contract that has refused a cost takes nothing of it, and admits what fits meanwhile', () => {
-    const gate = gateAt(0);
-    expect([8, 3, 2, 1].map((n) => decide(gate, n, 0))).toEqual([8, 0, 2, 0]);
-  });
+it('a contract that has refused a cost takes nothing of it, and admits what fits meanwhile', () => {
+  const gate = gateAt(0);
+  expect([8, 3, 2, 1].map((n) => decide(gate, n, 0))).toEqual([8, 0, 2, 0]);
 });

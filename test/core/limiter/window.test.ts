@@ -114,50 +114,48 @@ describe.each([
   });
 });
 
-describe('gates that are neighbours in memory', () => {
-  const plans = {
-    'one window': limiterPlan(3, 7),
-    'two windows': planContract(
-      defined('both', { open: { initial: true }, shut: {}, bolted: {} }, [
-        move('open', 'shut', 'count > 2', { within: 3 }),
-        move('shut', 'bolted', 'count > 6', { within: 9 }),
-      ]),
-    ),
-  };
+const plans = {
+  'one window': limiterPlan(3, 7),
+  'two windows': planContract(
+    defined('both', { open: { initial: true }, shut: {}, bolted: {} }, [
+      move('open', 'shut', 'count > 2', { within: 3 }),
+      move('shut', 'bolted', 'count > 6', { within: 9 }),
+    ]),
+  ),
+};
 
-  it.each(Object.entries(plans))('gates that are neighbours in memory do not count in each other: %s', (_, plan) => {
-    const steps = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 12 }), n: fc.nat(4), who: fc.nat(2) }), {
-      maxLength: 60,
-    });
-    fc.assert(
-      fc.property(steps, (taken) => {
-        const gates = [plannedGate(plan, 0), plannedGate(plan, 0), plannedGate(plan, 0)];
-        const alone = plannedGate(plan, 0);
-        let cycle = 0;
-        for (const { gap, n, who } of taken) {
-          cycle += gap;
-          gates[who]!.gate.decide(n, cycle);
-          if (who === 1) alone.gate.decide(n, cycle);
-        }
-        const seen = ({ gate, transitions }: typeof alone) => [gate.image(), gate.figures, transitions];
-        expect(seen(gates[1]!)).toEqual(seen(alone));
-      }),
-    );
+it.each(Object.entries(plans))('gates that are neighbours in memory do not count in each other: %s', (_, plan) => {
+  const steps = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 12 }), n: fc.nat(4), who: fc.nat(2) }), {
+    maxLength: 60,
   });
+  fc.assert(
+    fc.property(steps, (taken) => {
+      const gates = [plannedGate(plan, 0), plannedGate(plan, 0), plannedGate(plan, 0)];
+      const alone = plannedGate(plan, 0);
+      let cycle = 0;
+      for (const { gap, n, who } of taken) {
+        cycle += gap;
+        gates[who]!.gate.decide(n, cycle);
+        if (who === 1) alone.gate.decide(n, cycle);
+      }
+      const seen = ({ gate, transitions }: typeof alone) => [gate.image(), gate.figures, transitions];
+      expect(seen(gates[1]!)).toEqual(seen(alone));
+    }),
+  );
+});
 
-  it('a gate that counts nothing stands in a cycle all the same', () => {
-    const byHand = { from: 'on', to: 'off', operator: 'KO42' };
-    const plan = planContract(defined('switch', { on: { initial: true }, off: {} }, [byHand]));
-    const [{ gate }, neighbour] = [plannedGate(plan, 5), plannedGate(limiterPlan(3, 7), 5)];
-    neighbour.gate.decide(2, 6);
-    gate.advance(2_306_790_000);
-    expect([gate.cycle, gate.count, gate.image()]).toEqual([
-      2_306_790_000,
-      0,
-      { state: 'on', heldUntilCycle: 5, windows: [] },
-    ]);
-    expect([neighbour.gate.cycle, neighbour.gate.count]).toEqual([6, 2]);
-  });
+it('a gate that counts nothing stands in a cycle all the same', () => {
+  const byHand = { from: 'on', to: 'off', operator: 'KO42' };
+  const plan = planContract(defined('switch', { on: { initial: true }, off: {} }, [byHand]));
+  const [{ gate }, neighbour] = [plannedGate(plan, 5), plannedGate(limiterPlan(3, 7), 5)];
+  neighbour.gate.decide(2, 6);
+  gate.advance(2_306_790_000);
+  expect([gate.cycle, gate.count, gate.image()]).toEqual([
+    2_306_790_000,
+    0,
+    { state: 'on', heldUntilCycle: 5, windows: [] },
+  ]);
+  expect([neighbour.gate.cycle, neighbour.gate.count]).toEqual([6, 2]);
 });
 
 it('the figures of a gate are what was asked, what was limited, and the largest count with its first cycle', () => {

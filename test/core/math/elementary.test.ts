@@ -1,7 +1,7 @@
 // Owns the promises of the elementary functions: special values, distance from the engine's functions, and the exact bits.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cos, exp, log, pow, sin, sinTurns } from '../../../src/core/math/elementary.js';
 import { tries } from '../../draws.js';
 
@@ -14,121 +14,117 @@ function distance(actual: number, expected: number): number {
   return Math.abs(actual - expected) / Math.abs(expected) / 2 ** -52;
 }
 
-describe('special values', () => {
-  it.each([
-    ['log', 1, 0, log],
-    ['log', 0, -Infinity, log],
-    ['log', -0, -Infinity, log],
-    ['log', -1, NaN, log],
-    ['log', -TINIEST, NaN, log],
-    ['log', -Infinity, NaN, log],
-    ['log', Infinity, Infinity, log],
-    ['log', NaN, NaN, log],
-    ['log', 2, Math.LN2, log],
-    ['log', 10, Math.LN10, log],
-    ['log', TINIEST, -744.4400719213812, log],
-    ['log', 2 ** -1022, -708.3964185322641, log],
-    ['log', LARGEST, 709.782712893384, log],
-    ['log', 1 - 2 ** -53, -(2 ** -53), log],
-    ['exp', 0, 1, exp],
-    ['exp', -0, 1, exp],
-    ['exp', 1, Math.E, exp],
-    ['exp', Infinity, Infinity, exp],
-    ['exp', -Infinity, 0, exp],
-    ['exp', NaN, NaN, exp],
-    ['exp', 709.782712893384, 1.7976931348622732e308, exp],
-    ['exp', 709.7827128933841, Infinity, exp],
-    ['exp', LARGEST, Infinity, exp],
-    ['exp', -745.1332191019411, TINIEST, exp],
-    ['exp', -745.1332191019412, 0, exp],
-    ['exp', -LARGEST, 0, exp],
-    ['exp', TINIEST, 1, exp],
-    ['sin', 0, 0, sin],
-    ['sin', -0, -0, sin],
-    ['sin', TINIEST, TINIEST, sin],
-    ['sin', Infinity, NaN, sin],
-    ['sin', -Infinity, NaN, sin],
-    ['sin', NaN, NaN, sin],
-    ['sin', Math.PI, 1.2246467991473532e-16, sin],
-    ['sin', 1e22, -0.8522008497671888, sin],
-    ['sin', LARGEST, 0.004961954789184062, sin],
-    ['cos', 0, 1, cos],
-    ['cos', Infinity, NaN, cos],
-    ['cos', NaN, NaN, cos],
-    ['cos', Math.PI / 2, 6.123233995736766e-17, cos],
-    // The double that lies nearest to a multiple of pi/2: 2^-60 away.
-    ['cos', 5.319372648326541e255, -4.6871659242546277e-19, cos],
-    ['cos', LARGEST, -0.9999876894265599, cos],
-    ['sinTurns', 0, 0, sinTurns],
-    ['sinTurns', 0.25, 1, sinTurns],
-    ['sinTurns', 0.5, 0, sinTurns],
-    ['sinTurns', 0.75, -1, sinTurns],
-    ['sinTurns', -0.25, -1, sinTurns],
-    ['sinTurns', 1, 0, sinTurns],
-    ['sinTurns', 1 / 12, 0.5, sinTurns],
-    ['sinTurns', 2 ** 53 - 1, 0, sinTurns],
-    ['sinTurns', 2 ** 50 + 0.25, 1, sinTurns],
-    ['sinTurns', LARGEST, 0, sinTurns],
-    ['sinTurns', Infinity, NaN, sinTurns],
-    ['sinTurns', NaN, NaN, sinTurns],
-  ])('%s(%d) is %d', (_name, x, expected, f) => {
-    expect(f(x)).toBe(expected);
-  });
+it.each([
+  ['log', 1, 0, log],
+  ['log', 0, -Infinity, log],
+  ['log', -0, -Infinity, log],
+  ['log', -1, NaN, log],
+  ['log', -TINIEST, NaN, log],
+  ['log', -Infinity, NaN, log],
+  ['log', Infinity, Infinity, log],
+  ['log', NaN, NaN, log],
+  ['log', 2, Math.LN2, log],
+  ['log', 10, Math.LN10, log],
+  ['log', TINIEST, -744.4400719213812, log],
+  ['log', 2 ** -1022, -708.3964185322641, log],
+  ['log', LARGEST, 709.782712893384, log],
+  ['log', 1 - 2 ** -53, -(2 ** -53), log],
+  ['exp', 0, 1, exp],
+  ['exp', -0, 1, exp],
+  ['exp', 1, Math.E, exp],
+  ['exp', Infinity, Infinity, exp],
+  ['exp', -Infinity, 0, exp],
+  ['exp', NaN, NaN, exp],
+  ['exp', 709.782712893384, 1.7976931348622732e308, exp],
+  ['exp', 709.7827128933841, Infinity, exp],
+  ['exp', LARGEST, Infinity, exp],
+  ['exp', -745.1332191019411, TINIEST, exp],
+  ['exp', -745.1332191019412, 0, exp],
+  ['exp', -LARGEST, 0, exp],
+  ['exp', TINIEST, 1, exp],
+  ['sin', 0, 0, sin],
+  ['sin', -0, -0, sin],
+  ['sin', TINIEST, TINIEST, sin],
+  ['sin', Infinity, NaN, sin],
+  ['sin', -Infinity, NaN, sin],
+  ['sin', NaN, NaN, sin],
+  ['sin', Math.PI, 1.2246467991473532e-16, sin],
+  ['sin', 1e22, -0.8522008497671888, sin],
+  ['sin', LARGEST, 0.004961954789184062, sin],
+  ['cos', 0, 1, cos],
+  ['cos', Infinity, NaN, cos],
+  ['cos', NaN, NaN, cos],
+  ['cos', Math.PI / 2, 6.123233995736766e-17, cos],
+  // The double that lies nearest to a multiple of pi/2: 2^-60 away.
+  ['cos', 5.319372648326541e255, -4.6871659242546277e-19, cos],
+  ['cos', LARGEST, -0.9999876894265599, cos],
+  ['sinTurns', 0, 0, sinTurns],
+  ['sinTurns', 0.25, 1, sinTurns],
+  ['sinTurns', 0.5, 0, sinTurns],
+  ['sinTurns', 0.75, -1, sinTurns],
+  ['sinTurns', -0.25, -1, sinTurns],
+  ['sinTurns', 1, 0, sinTurns],
+  ['sinTurns', 1 / 12, 0.5, sinTurns],
+  ['sinTurns', 2 ** 53 - 1, 0, sinTurns],
+  ['sinTurns', 2 ** 50 + 0.25, 1, sinTurns],
+  ['sinTurns', LARGEST, 0, sinTurns],
+  ['sinTurns', Infinity, NaN, sinTurns],
+  ['sinTurns', NaN, NaN, sinTurns],
+])('%s(%d) is %d', (_name, x, expected, f) => {
+  expect(f(x)).toBe(expected);
+});
 
-  const corners = [0, 1, 2, 0.5, 3, 2.5, TINIEST, 2 ** -1022, 1 - 2 ** -53, LARGEST, Infinity].flatMap((x) => [x, -x]);
-  it.each([...corners, NaN])(
-    'pow of %d is what the standard, or the engine to one ulp, says for every corner of y',
-    (x) => {
-      const wrong = [...corners, NaN].filter((y) => !(distance(pow(x, y), x ** y) <= 1));
-      expect(wrong).toEqual([]);
-    },
+const corners = [0, 1, 2, 0.5, 3, 2.5, TINIEST, 2 ** -1022, 1 - 2 ** -53, LARGEST, Infinity].flatMap((x) => [x, -x]);
+it.each([...corners, NaN])(
+  'pow of %d is what the standard, or the engine to one ulp, says for every corner of y',
+  (x) => {
+    const wrong = [...corners, NaN].filter((y) => !(distance(pow(x, y), x ** y) <= 1));
+    expect(wrong).toEqual([]);
+  },
+);
+
+const logarithmic = (low: number, high: number) =>
+  fc.double({ min: low, max: high, noNaN: true }).map((exponent) => Math.exp(exponent));
+const angle = fc.oneof(
+  fc.double({ min: -10, max: 10, noNaN: true }),
+  fc.double({ min: -1e5, max: 1e5, noNaN: true }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+
+it.each([
+  ['log', log, Math.log, fc.oneof(logarithmic(-745, 709), fc.double({ min: 0.9, max: 1.1, noNaN: true }))],
+  ['log of any double', log, Math.log, fc.double({ min: 0 })],
+  ['exp', exp, Math.exp, fc.double({ min: -708, max: 709.7, noNaN: true })],
+  ['exp near 0', exp, Math.exp, fc.double({ min: -0.1, max: 0.1, noNaN: true })],
+  ['sin', sin, Math.sin, angle],
+  ['cos', cos, Math.cos, angle],
+])('%s is at most 2 ulp from the function of Math', (_name, ours, engines, argument) => {
+  fc.assert(
+    fc.property(argument, (x) => {
+      expect(distance(ours(x), engines(x))).toBeLessThanOrEqual(2);
+    }),
+    { numRuns: tries(5000) },
   );
 });
 
-describe('the distance from the functions of Math', () => {
-  const logarithmic = (low: number, high: number) =>
-    fc.double({ min: low, max: high, noNaN: true }).map((exponent) => Math.exp(exponent));
-  const angle = fc.oneof(
-    fc.double({ min: -10, max: 10, noNaN: true }),
-    fc.double({ min: -1e5, max: 1e5, noNaN: true }),
-    fc.double({ noNaN: true, noDefaultInfinity: true }),
+it('pow is at most 2 ulp from the power of the engine', () => {
+  fc.assert(
+    fc.property(logarithmic(-40, 40), fc.double({ min: -17, max: 17, noNaN: true }), (x, y) => {
+      expect(distance(pow(x, y), x ** y)).toBeLessThanOrEqual(2);
+    }),
+    { numRuns: tries(5000) },
   );
+});
 
-  it.each([
-    ['log', log, Math.log, fc.oneof(logarithmic(-745, 709), fc.double({ min: 0.9, max: 1.1, noNaN: true }))],
-    ['log of any double', log, Math.log, fc.double({ min: 0 })],
-    ['exp', exp, Math.exp, fc.double({ min: -708, max: 709.7, noNaN: true })],
-    ['exp near 0', exp, Math.exp, fc.double({ min: -0.1, max: 0.1, noNaN: true })],
-    ['sin', sin, Math.sin, angle],
-    ['cos', cos, Math.cos, angle],
-  ])('%s is at most 2 ulp from the function of Math', (_name, ours, engines, argument) => {
-    fc.assert(
-      fc.property(argument, (x) => {
-        expect(distance(ours(x), engines(x))).toBeLessThanOrEqual(2);
-      }),
-      { numRuns: tries(5000) },
-    );
-  });
-
-  it('pow is at most 2 ulp from the power of the engine', () => {
-    fc.assert(
-      fc.property(logarithmic(-40, 40), fc.double({ min: -17, max: 17, noNaN: true }), (x, y) => {
-        expect(distance(pow(x, y), x ** y)).toBeLessThanOrEqual(2);
-      }),
-      { numRuns: tries(5000) },
-    );
-  });
-
-  it('sinTurns is at most 4 ulp from Math.sin, where 2 pi x is small enough for the same angle', () => {
-    // 2 pi x is rounded before Math.sin sees it; at an angle of at most 1 that moves the sine by one ulp.
-    fc.assert(
-      fc.property(fc.double({ min: -0.125, max: 0.125, noNaN: true }), (x) => {
-        fc.pre(Math.abs(x) > 1e-300);
-        expect(distance(sinTurns(x), Math.sin(2 * Math.PI * x))).toBeLessThanOrEqual(4);
-      }),
-      { numRuns: tries(5000) },
-    );
-  });
+it('sinTurns is at most 4 ulp from Math.sin, where 2 pi x is small enough for the same angle', () => {
+  // 2 pi x is rounded before Math.sin sees it; at an angle of at most 1 that moves the sine by one ulp.
+  fc.assert(
+    fc.property(fc.double({ min: -0.125, max: 0.125, noNaN: true }), (x) => {
+      fc.pre(Math.abs(x) > 1e-300);
+      expect(distance(sinTurns(x), Math.sin(2 * Math.PI * x))).toBeLessThanOrEqual(4);
+    }),
+    { numRuns: tries(5000) },
+  );
 });
 
 it('a whole power that fits a double is exact', () => {

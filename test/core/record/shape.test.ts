@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readCheckpoint, readRow } from '../../../src/core/record/shape.js';
 import { signCheckpoint } from '../../../src/core/record/signing.js';
 import { drafts, first, recordOf } from './sample-record.js';
@@ -75,19 +75,17 @@ it.each([
     expect(faultOf(value)).toMatch(fault);
   });
 
-describe('a checkpoint', () => {
-  const checkpoint = signCheckpoint(first, { machine: 'm', seq: 1, hash: 'ab'.repeat(32), cycle: 7 });
+const checkpoint = signCheckpoint(first, { machine: 'm', seq: 1, hash: 'ab'.repeat(32), cycle: 7 });
 
-  it('a checkpoint is read as it is', () => {
-    expect(readCheckpoint(checkpoint)).toEqual({ value: checkpoint });
-  });
+it('a checkpoint is read as it is', () => {
+  expect(readCheckpoint(checkpoint)).toEqual({ value: checkpoint });
+});
 
-  it.each([
-    ['a field that is not known', { ...checkpoint, at: 'x' }],
-    ['a signature that is too short', { ...checkpoint, signature: checkpoint.signature.slice(4) }],
-    ['no seq', without(checkpoint, 'seq')],
-    ['nothing at all', undefined],
-  ])('a checkpoint is refused with %s', (_, value) => {
-    expect(readCheckpoint(value)).toHaveProperty('fault');
-  });
+it.each([
+  ['a field that is not known', { ...checkpoint, at: 'x' }],
+  ['a signature that is too short', { ...checkpoint, signature: checkpoint.signature.slice(4) }],
+  ['no seq', without(checkpoint, 'seq')],
+  ['nothing at all', undefined],
+])('a checkpoint is refused with %s', (_, value) => {
+  expect(readCheckpoint(value)).toHaveProperty('fault');
 });

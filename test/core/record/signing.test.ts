@@ -179,37 +179,35 @@ describe('a succession', () => {
   });
 });
 
-describe('the proof of a node that it has its key', () => {
-  const nonces = fc.string({ maxLength: 80 });
+const nonces = fc.string({ maxLength: 80 });
 
-  it('the proof of a node holds for the key and the nonce that it was made for, and for no other', () => {
-    fc.assert(
-      fc.property(nonces, nonces, (nonce, other) => {
-        const proof = signText(first, 'node-proof', nonce);
-        expect(textHolds(first.publicKey, 'node-proof', nonce, proof)).toBe(true);
-        expect(textHolds(second.publicKey, 'node-proof', nonce, proof)).toBe(false);
-        expect(textHolds(first.publicKey, 'node-proof', other, proof)).toBe(nonce === other);
-      }),
-    );
-  });
+it('the proof of a node holds for the key and the nonce that it was made for, and for no other', () => {
+  fc.assert(
+    fc.property(nonces, nonces, (nonce, other) => {
+      const proof = signText(first, 'node-proof', nonce);
+      expect(textHolds(first.publicKey, 'node-proof', nonce, proof)).toBe(true);
+      expect(textHolds(second.publicKey, 'node-proof', nonce, proof)).toBe(false);
+      expect(textHolds(first.publicKey, 'node-proof', other, proof)).toBe(nonce === other);
+    }),
+  );
+});
 
-  it('the proof of a node is never a checkpoint or a succession, nor one of those a proof, whatever the nonce is', () => {
-    const head = { machine: 'edge', seq: 1, hash: 'a'.repeat(64), cycle: 1 };
-    const checkpoint = signCheckpoint(first, head);
-    const succession = signSuccession(first, second.publicKey, 1);
-    const { signature: _, ...body } = succession;
-    const hostile = fc.oneof(
-      nonces,
-      fc.constantFrom(JSON.stringify(head), JSON.stringify(body), `\n${JSON.stringify(head)}`),
-    );
-    fc.assert(
-      fc.property(hostile, (nonce) => {
-        const signature = signText(first, 'node-proof', nonce);
-        expect(checkpointHolds({ ...checkpoint, signature }, first.publicKey)).toBe(false);
-        expect(successionHolds({ ...succession, signature })).toBe(false);
-        expect(textHolds(first.publicKey, 'node-proof', nonce, checkpoint.signature)).toBe(false);
-        expect(textHolds(first.publicKey, 'node-proof', nonce, succession.signature)).toBe(false);
-      }),
-    );
-  });
+it('the proof of a node is never a checkpoint or a succession, nor one of those a proof, whatever the nonce is', () => {
+  const head = { machine: 'edge', seq: 1, hash: 'a'.repeat(64), cycle: 1 };
+  const checkpoint = signCheckpoint(first, head);
+  const succession = signSuccession(first, second.publicKey, 1);
+  const { signature: _, ...body } = succession;
+  const hostile = fc.oneof(
+    nonces,
+    fc.constantFrom(JSON.stringify(head), JSON.stringify(body), `\n${JSON.stringify(head)}`),
+  );
+  fc.assert(
+    fc.property(hostile, (nonce) => {
+      const signature = signText(first, 'node-proof', nonce);
+      expect(checkpointHolds({ ...checkpoint, signature }, first.publicKey)).toBe(false);
+      expect(successionHolds({ ...succession, signature })).toBe(false);
+      expect(textHolds(first.publicKey, 'node-proof', nonce, checkpoint.signature)).toBe(false);
+      expect(textHolds(first.publicKey, 'node-proof', nonce, succession.signature)).toBe(false);
+    }),
+  );
 });

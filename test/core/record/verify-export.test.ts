@@ -208,53 +208,51 @@ describe('lines taken out, put in, or put elsewhere', () => {
   });
 });
 
-describe('a signed head that was verified earlier', () => {
-  const fromRow = (seq: number, content: string, options: VerifyExportOptions = { pinned }) => {
-    const verifier = new ExportVerifier(options);
-    verifier.expect(exportLine(closing(rows.slice(0, seq))), true);
-    verifier.bytes(Buffer.from(content));
-    return verifier.end();
-  };
+const fromRow = (seq: number, content: string, options: VerifyExportOptions = { pinned }) => {
+  const verifier = new ExportVerifier(options);
+  verifier.expect(exportLine(closing(rows.slice(0, seq))), true);
+  verifier.bytes(Buffer.from(content));
+  return verifier.end();
+};
 
-  it.each([1, 2, 7, 11, 12])('what comes behind a head at row %i is verified, and how much is not is said', (seq) => {
-    const whole = verifyExport(text, { pinned });
-    const found = fromRow(seq, text);
-    expect({ ...found, proofs: 0 }).toEqual({ ...whole, proofs: 0, earlier: seq });
-    const firings = rows
-      .slice(seq - 1)
-      .reduce((sum, { kind, substrate }) => sum + (kind !== 'transition' ? 0 : substrate ? 2 : 1), 0);
-    expect(found.proofs).toBe(firings);
-  });
+it.each([1, 2, 7, 11, 12])('what comes behind a head at row %i is verified, and how much is not is said', (seq) => {
+  const whole = verifyExport(text, { pinned });
+  const found = fromRow(seq, text);
+  expect({ ...found, proofs: 0 }).toEqual({ ...whole, proofs: 0, earlier: seq });
+  const firings = rows
+    .slice(seq - 1)
+    .reduce((sum, { kind, substrate }) => sum + (kind !== 'transition' ? 0 : substrate ? 2 : 1), 0);
+  expect(found.proofs).toBe(firings);
+});
 
-  it('a verifier finds every change of a row from a head on, as verifying everything does', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 11 }), fc.nat(), (seq, at, where) => {
-        const line = lines[at]!;
-        const place = where % (line.length - 1);
-        const flipped = `${line.slice(0, place)}${String.fromCharCode(line.charCodeAt(place) ^ 1)}${line.slice(place + 1)}`;
-        const changed = [...lines.slice(0, at), flipped, ...lines.slice(at + 1)].join('');
-        const whole = verifyExport(changed, { pinned });
-        expect([whole.valid, whole.first_broken?.line]).toEqual([false, at + 1]);
-        const { valid, rows: held, first_broken } = fromRow(seq, changed);
-        if (at + 1 < seq) return;
-        expect([valid, held, first_broken?.line]).toEqual([false, whole.rows, at + 1]);
-        // Without a head the machine of a record is that of its first row: if its name is changed, it is the hash that does not hold.
-        if (at > 0) expect(first_broken).toEqual(whole.first_broken);
-      }),
-      { examples: [[1, 0, 1_238_466_508]] },
-    );
-  });
+it('a verifier finds every change of a row from a head on, as verifying everything does', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 11 }), fc.nat(), (seq, at, where) => {
+      const line = lines[at]!;
+      const place = where % (line.length - 1);
+      const flipped = `${line.slice(0, place)}${String.fromCharCode(line.charCodeAt(place) ^ 1)}${line.slice(place + 1)}`;
+      const changed = [...lines.slice(0, at), flipped, ...lines.slice(at + 1)].join('');
+      const whole = verifyExport(changed, { pinned });
+      expect([whole.valid, whole.first_broken?.line]).toEqual([false, at + 1]);
+      const { valid, rows: held, first_broken } = fromRow(seq, changed);
+      if (at + 1 < seq) return;
+      expect([valid, held, first_broken?.line]).toEqual([false, whole.rows, at + 1]);
+      // Without a head the machine of a record is that of its first row: if its name is changed, it is the hash that does not hold.
+      if (at > 0) expect(first_broken).toEqual(whole.first_broken);
+    }),
+    { examples: [[1, 0, 1_238_466_508]] },
+  );
+});
 
-  it('a verifier refuses a record rolled back behind a head, written anew, or lacking a row before it', () => {
-    const shorter = joined(rows.slice(0, 5));
-    const other = joined(relinked([{ ...rows[0]!, at: '2020-01-01T00:00:00.000Z' }, ...rows.slice(1)]));
-    const lacking = [...lines.slice(0, 3), ...lines.slice(4)].join('');
-    expect(
-      [fromRow(7, shorter), fromRow(7, other), fromRow(7, lacking)].map(({ first_broken }) => first_broken?.check),
-    ).toEqual(['tail', 'checkpoint', 'seq']);
-  });
+it('a verifier refuses a record rolled back behind a head, written anew, or lacking a row before it', () => {
+  const shorter = joined(rows.slice(0, 5));
+  const other = joined(relinked([{ ...rows[0]!, at: '2020-01-01T00:00:00.000Z' }, ...rows.slice(1)]));
+  const lacking = [...lines.slice(0, 3), ...lines.slice(4)].join('');
+  expect(
+    [fromRow(7, shorter), fromRow(7, other), fromRow(7, lacking)].map(({ first_broken }) => first_broken?.check),
+  ).toEqual(['tail', 'checkpoint', 'seq']);
+});
 
-  it('a verifier takes no head of another key', () => {
-    expect(fromRow(7, text, { pinned: publicKeyFrom(second.publicKey) }).first_broken?.check).toBe('key');
-  });
+it('a verifier takes no head of another key', () => {
+  expect(fromRow(7, text, { pinned: publicKeyFrom(second.publicKey) }).first_broken?.check).toBe('key');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readDocument } from '../../../src/core/schema/document.js';
 import { read, refusalOf, saidBy } from '../../harness/scenario/reading.js';
 
@@ -40,31 +40,27 @@ it.each<[what: string, text: string, found: string]>([
   expect(refusalOf(text)[0]).toContain(found);
 });
 
-describe('the same scenario in any spelling', () => {
-  const plain = saidBy(read(body));
-  it.each([
-    ['JSON', JSON.stringify({ question: 'Q?', duration: 100, arrivals: [{ model: 'constant', rate: 1 }] })],
-    ['lines that end as on Windows', body.replaceAll('\n', '\r\n')],
-    ['a byte order mark', `\uFEFF${body}`],
-    ['no line feed at the end', body.trimEnd()],
-    ['merged references', 'question: Q?\n<<: { duration: 100 }\narrivals:\n  - { model: constant, rate: 1 }\n'],
-    ['references', 'question: Q?\nduration: &d 100\narrivals:\n  - { model: constant, rate: 1 }\n'],
-  ])('a scenario is the same in any spelling: %s', (_, text) => {
-    expect(saidBy(read(text))).toEqual(plain);
-  });
+const plain = saidBy(read(body));
+it.each([
+  ['JSON', JSON.stringify({ question: 'Q?', duration: 100, arrivals: [{ model: 'constant', rate: 1 }] })],
+  ['lines that end as on Windows', body.replaceAll('\n', '\r\n')],
+  ['a byte order mark', `\uFEFF${body}`],
+  ['no line feed at the end', body.trimEnd()],
+  ['merged references', 'question: Q?\n<<: { duration: 100 }\narrivals:\n  - { model: constant, rate: 1 }\n'],
+  ['references', 'question: Q?\nduration: &d 100\narrivals:\n  - { model: constant, rate: 1 }\n'],
+])('a scenario is the same in any spelling: %s', (_, text) => {
+  expect(saidBy(read(text))).toEqual(plain);
 });
 
-describe('places in a value', () => {
-  const { located } = readDocument('a:\n  b: [1, { c: 2 }]\n"d/e": 3\nf: &f { g: 4 }\nh: *f\n', 'file');
-  it.each([
-    ['/a', 'line 1, column 1 (/a)'],
-    ['/a/b/1/c', 'line 2, column 12 (/a/b/1/c)'],
-    ['/a/b/0', 'line 2, column 7 (/a/b/0)'],
-    ['/a/missing', 'line 1, column 1 (/a/missing)'],
-    ['/d~1e', 'line 3, column 1 (/d~1e)'],
-    ['/h/g', 'line 4, column 9 (/h/g)'],
-    ['', 'line 1, column 1'],
-  ])('a place in the value leads back to the text: %s', (path, place) => {
-    expect(located([{ path, message: 'm' }])).toEqual([{ path: place, message: 'm' }]);
-  });
+const { located } = readDocument('a:\n  b: [1, { c: 2 }]\n"d/e": 3\nf: &f { g: 4 }\nh: *f\n', 'file');
+it.each([
+  ['/a', 'line 1, column 1 (/a)'],
+  ['/a/b/1/c', 'line 2, column 12 (/a/b/1/c)'],
+  ['/a/b/0', 'line 2, column 7 (/a/b/0)'],
+  ['/a/missing', 'line 1, column 1 (/a/missing)'],
+  ['/d~1e', 'line 3, column 1 (/d~1e)'],
+  ['/h/g', 'line 4, column 9 (/h/g)'],
+  ['', 'line 1, column 1'],
+])('a place in the value leads back to the text: %s', (path, place) => {
+  expect(located([{ path, message: 'm' }])).toEqual([{ path: place, message: 'm' }]);
 });

@@ -1,5 +1,5 @@
 import * as TypeBox from 'typebox';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { compileSchema, fitsSchema } from '../../../src/core/schema/compile-schema.js';
 import { Type } from '../../../src/core/schema/json-schema.js';
 import { valueFaults } from '../../../src/core/schema/value-faults.js';
@@ -35,17 +35,15 @@ it.each(Object.entries(kinds))('the builders make of %s what TypeBox makes', (_,
   expect(JSON.stringify(made(Type))).toBe(JSON.stringify(made(TypeBox)));
 });
 
-describe('a compiled schema', () => {
-  const schema = Type.Object({ n: Type.Integer({ minimum: 1 }) }, { additionalProperties: false });
-  const fits = compileSchema(schema);
+const schema = Type.Object({ n: Type.Integer({ minimum: 1 }) }, { additionalProperties: false });
+const fits = compileSchema(schema);
 
-  it.each([
-    [{ n: 1 }, true, []],
-    [{ n: 0 }, false, ['/n must be >= 1']],
-    [{}, false, ['/n is required']],
-    [{ n: 1, m: 2 }, false, ['/m is not known; allowed here: n']],
-  ])('a compiled schema says of %j whether it fits, and why not', (value, ok, words) => {
-    const faults = valueFaults(schema, value).map(({ path, message }) => `${path} ${message}`);
-    expect([fits(value), fitsSchema(schema, value), faults]).toEqual([ok, ok, words]);
-  });
+it.each([
+  [{ n: 1 }, true, []],
+  [{ n: 0 }, false, ['/n must be >= 1']],
+  [{}, false, ['/n is required']],
+  [{ n: 1, m: 2 }, false, ['/m is not known; allowed here: n']],
+])('a compiled schema says of %j whether it fits, and why not', (value, ok, words) => {
+  const faults = valueFaults(schema, value).map(({ path, message }) => `${path} ${message}`);
+  expect([fits(value), fitsSchema(schema, value), faults]).toEqual([ok, ok, words]);
 });

@@ -10,57 +10,55 @@ import { machine } from './machine.js';
 /** Cycles of today, above 2^31. */
 const NOW = 2_300_000_000;
 
-describe('in virtual time', () => {
-  // biome-ignore format: one case a line
-  it.each<[rule: string, startsMsIntoCycle: number, from: number | undefined, ticks: string]>([
-    ['the first tick is the next beginning', 400, undefined, '377: 1, 1154: 2, 1931: 3'],
-    ['at a beginning too, the first tick is the next', 0, undefined, '777: 1, 1554: 2, 2331: 3'],
-    ['the cycle in progress can be had, at once', 400, 0, '0: 0, 377: 1, 1154: 2, 1931: 3'],
-    ['of cycles in the past, the one in progress is ticked and the others are missed', 400, -7, '0: 0 missed 7, 377: 1, 1154: 2, 1931: 3'],
-    ['a beginning in the future is waited for', 400, 3, '1931: 3'],
-  ])('%s', (_rule, startsMsIntoCycle, from, ticks) => {
-    const startMs = NOW * 777 + startsMsIntoCycle;
-    const clock = new VirtualClock(startMs, 777);
-    const seen: string[] = [];
-    cycles(clock, { from: from === undefined ? undefined : NOW + from }).subscribe(({ cycle, missed }) =>
-      seen.push(`${clock.now() - startMs}: ${cycle - NOW}${missed ? ` missed ${missed}` : ''}`),
-    );
-    clock.run({ untilMs: startMs + 2_400 });
-    expect(seen.join(', ')).toBe(ticks);
-  });
+// biome-ignore format: one case a line
+it.each<[rule: string, startsMsIntoCycle: number, from: number | undefined, ticks: string]>([
+  ['the first tick is the next beginning', 400, undefined, '377: 1, 1154: 2, 1931: 3'],
+  ['at a beginning too, the first tick is the next', 0, undefined, '777: 1, 1554: 2, 2331: 3'],
+  ['the cycle in progress can be had, at once', 400, 0, '0: 0, 377: 1, 1154: 2, 1931: 3'],
+  ['of cycles in the past, the one in progress is ticked and the others are missed', 400, -7, '0: 0 missed 7, 377: 1, 1154: 2, 1931: 3'],
+  ['a beginning in the future is waited for', 400, 3, '1931: 3'],
+])('%s', (_rule, startsMsIntoCycle, from, ticks) => {
+  const startMs = NOW * 777 + startsMsIntoCycle;
+  const clock = new VirtualClock(startMs, 777);
+  const seen: string[] = [];
+  cycles(clock, { from: from === undefined ? undefined : NOW + from }).subscribe(({ cycle, missed }) =>
+    seen.push(`${clock.now() - startMs}: ${cycle - NOW}${missed ? ` missed ${missed}` : ''}`),
+  );
+  clock.run({ untilMs: startMs + 2_400 });
+  expect(seen.join(', ')).toBe(ticks);
+});
 
-  it('a tick comes after the advances into its cycle and before its arrivals', () => {
-    const clock = new VirtualClock(0, 10);
-    const order: string[] = [];
-    cycles(clock).subscribe(({ cycle }) => order.push(`tick ${cycle}`));
-    for (const rank of ['report', 'client', 'arrival', 'advance'] as const)
-      clock.agenda.at(10, Rank[rank], () => order.push(rank));
-    clock.run({ untilMs: 10 });
-    expect(order).toEqual(['advance', 'tick 1', 'arrival', 'client', 'report']);
-  });
+it('a tick comes after the advances into its cycle and before its arrivals', () => {
+  const clock = new VirtualClock(0, 10);
+  const order: string[] = [];
+  cycles(clock).subscribe(({ cycle }) => order.push(`tick ${cycle}`));
+  for (const rank of ['report', 'client', 'arrival', 'advance'] as const)
+    clock.agenda.at(10, Rank[rank], () => order.push(rank));
+  clock.run({ untilMs: 10 });
+  expect(order).toEqual(['advance', 'tick 1', 'arrival', 'client', 'report']);
+});
 
-  it('an unsubscribed observer leaves nothing in the agenda, also from within a tick', () => {
-    const clock = new VirtualClock(0, 10);
-    const seen: unknown[] = [];
-    cycles(clock)
-      .pipe(take(2), toArray())
-      .subscribe((ticks) => seen.push(ticks));
-    cycles(clock).subscribe().unsubscribe();
-    expect([clock.run(), clock.now(), seen]).toEqual([
-      'drained',
-      20,
+it('an unsubscribed observer leaves nothing in the agenda, also from within a tick', () => {
+  const clock = new VirtualClock(0, 10);
+  const seen: unknown[] = [];
+  cycles(clock)
+    .pipe(take(2), toArray())
+    .subscribe((ticks) => seen.push(ticks));
+  cycles(clock).subscribe().unsubscribe();
+  expect([clock.run(), clock.now(), seen]).toEqual([
+    'drained',
+    20,
+    [
       [
-        [
-          { cycle: 1, missed: 0 },
-          { cycle: 2, missed: 0 },
-        ],
+        { cycle: 1, missed: 0 },
+        { cycle: 2, missed: 0 },
       ],
-    ]);
-  });
+    ],
+  ]);
+});
 
-  it.each([1.5, Number.NaN, Infinity])('cycles from %d, which is no number of a cycle, are a bug', (from) => {
-    expect(() => cycles(new VirtualClock(0, 10), { from })).toThrow(Bug);
-  });
+it.each([1.5, Number.NaN, Infinity])('cycles from %d, which is no number of a cycle, are a bug', (from) => {
+  expect(() => cycles(new VirtualClock(0, 10), { from })).toThrow(Bug);
 });
 
 describe('in real time', () => {

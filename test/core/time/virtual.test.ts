@@ -1,6 +1,6 @@
 // Owns the tests of virtual time: where a run ends, and what goes on after it.
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Bug } from '../../../src/core/schema/failure.js';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
@@ -72,51 +72,49 @@ it('a run to NaN is a bug', () => {
   expect(() => withTasks(1).clock.run({ untilMs: Number.NaN })).toThrow(Bug);
 });
 
-describe('an asynchronous run', () => {
-  /** A clock on which a task asks for its successor forever. */
-  function endless() {
-    const clock = new VirtualClock(0, 10);
-    const again = (due: number) => void clock.agenda.at(due + 1, Rank.client, again);
-    again(0);
-    return clock;
-  }
+/** A clock on which a task asks for its successor forever. */
+function endless() {
+  const clock = new VirtualClock(0, 10);
+  const again = (due: number) => void clock.agenda.at(due + 1, Rank.client, again);
+  again(0);
+  return clock;
+}
 
-  it('an asynchronous run lets the event loop in, so that a signal can end what would never end', async () => {
-    const clock = endless();
-    const abort = new AbortController();
-    setImmediate(() => setImmediate(() => abort.abort()));
-    const ending = await clock.runAsync({ signal: abort.signal });
-    expect([ending, clock.now() > 0]).toEqual(['stopped', true]);
-  });
+it('an asynchronous run lets the event loop in, so that a signal can end what would never end', async () => {
+  const clock = endless();
+  const abort = new AbortController();
+  setImmediate(() => setImmediate(() => abort.abort()));
+  const ending = await clock.runAsync({ signal: abort.signal });
+  expect([ending, clock.now() > 0]).toEqual(['stopped', true]);
+});
 
-  it('an asynchronous run takes no step when the signal was aborted before', async () => {
-    const clock = endless();
-    expect([await clock.runAsync({ signal: AbortSignal.abort() }), clock.now()]).toEqual(['stopped', 0]);
-  });
+it('an asynchronous run takes no step when the signal was aborted before', async () => {
+  const clock = endless();
+  expect([await clock.runAsync({ signal: AbortSignal.abort() }), clock.now()]).toEqual(['stopped', 0]);
+});
 
-  it('an asynchronous run ends behind the very task that aborts', async () => {
-    const clock = endless();
-    const abort = new AbortController();
-    clock.agenda.at(2, Rank.report, () => abort.abort());
-    expect([await clock.runAsync({ signal: abort.signal }), clock.now()]).toEqual(['stopped', 2]);
-  });
+it('an asynchronous run ends behind the very task that aborts', async () => {
+  const clock = endless();
+  const abort = new AbortController();
+  clock.agenda.at(2, Rank.report, () => abort.abort());
+  expect([await clock.runAsync({ signal: abort.signal }), clock.now()]).toEqual(['stopped', 2]);
+});
 
-  it('an asynchronous run lets go of the signal when it is over, so that one signal can serve many runs', async () => {
-    const { signal } = new AbortController();
-    const { clock } = withTasks(1, 2);
-    await clock.runAsync({ untilMs: 1, signal });
-    await clock.runAsync({ signal });
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
+it('an asynchronous run lets go of the signal when it is over, so that one signal can serve many runs', async () => {
+  const { signal } = new AbortController();
+  const { clock } = withTasks(1, 2);
+  await clock.runAsync({ untilMs: 1, signal });
+  await clock.runAsync({ signal });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
 
-  it('an asynchronous run rejects with what a task throws, and can be followed by another', async () => {
-    const { clock, ran } = withTasks(2);
-    clock.agenda.at(1, Rank.client, () => {
-      throw new Error('of the task');
-    });
-    await expect(clock.runAsync()).rejects.toThrow('of the task');
-    expect([await clock.runAsync(), ran]).toEqual(['drained', [2]]);
+it('an asynchronous run rejects with what a task throws, and can be followed by another', async () => {
+  const { clock, ran } = withTasks(2);
+  clock.agenda.at(1, Rank.client, () => {
+    throw new Error('of the task');
   });
+  await expect(clock.runAsync()).rejects.toThrow('of the task');
+  expect([await clock.runAsync(), ran]).toEqual(['drained', [2]]);
 });
 
 it.each([0, -1, 1.5, Number.NaN])('a cycle of %d ms is a bug', (cycleMs) => {

@@ -9,25 +9,23 @@ const once = (gate: Gate): ClientSpec => ({ kind: 'retrying', max_attempts: 1, g
 
 const every = (ms: number, jobs: number) => Array.from({ length: jobs }, (_, n) => n * ms);
 
-describe('a limiter', () => {
-  const limiter = 'token-bucket 5/s burst=3';
+const limiter = 'token-bucket 5/s burst=3';
 
-  it('a limiter lets the attempts of a client wait for their token', () => {
-    const { sent } = against(() => served, once({ kind: 'limiter', limiter }), { jobsMs: every(0, 6) });
-    expect(words(sent)).toBe('0 j1#1 0 j2#1 0 j3#1 200 j4#1 400 j5#1 600 j6#1');
-  });
+it('a limiter lets the attempts of a client wait for their token', () => {
+  const { sent } = against(() => served, once({ kind: 'limiter', limiter }), { jobsMs: every(0, 6) });
+  expect(words(sent)).toBe('0 j1#1 0 j2#1 0 j3#1 200 j4#1 400 j5#1 600 j6#1');
+});
 
-  it('a limiter that fails when it is full refuses attempts without a token', () => {
-    const gate: Gate = { kind: 'limiter', limiter, full: 'fail' };
-    const { sent, counts } = against(() => served, once(gate), { jobsMs: every(0, 6) });
-    expect([words(sent), counts.given_up]).toEqual(['0 j1#1 0 j2#1 0 j3#1', 3]);
-  });
+it('a limiter that fails when it is full refuses attempts without a token', () => {
+  const gate: Gate = { kind: 'limiter', limiter, full: 'fail' };
+  const { sent, counts } = against(() => served, once(gate), { jobsMs: every(0, 6) });
+  expect([words(sent), counts.given_up]).toEqual(['0 j1#1 0 j2#1 0 j3#1', 3]);
+});
 
-  it('a limiter of what is in flight gives a place back when an attempt ends', () => {
-    const gate: Gate = { kind: 'limiter', limiter: 'concurrency limit=2', full: 'fail' };
-    const { counts } = against(() => served, once(gate), { jobsMs: [0, 0, 0, 50, 150], latencyMs: 100 });
-    expect(counts).toMatchObject({ succeeded: 3, given_up: 2 });
-  });
+it('a limiter of what is in flight gives a place back when an attempt ends', () => {
+  const gate: Gate = { kind: 'limiter', limiter: 'concurrency limit=2', full: 'fail' };
+  const { counts } = against(() => served, once(gate), { jobsMs: [0, 0, 0, 50, 150], latencyMs: 100 });
+  expect(counts).toMatchObject({ succeeded: 3, given_up: 2 });
 });
 
 describe('a breaker', () => {
@@ -48,20 +46,18 @@ describe('a breaker', () => {
   });
 });
 
-describe('a pause of the account', () => {
-  const script: Script = ({ job }) => (job.number === 1 ? limited(1000) : served);
+const script: Script = ({ job }) => (job.number === 1 ? limited(1000) : served);
 
-  it('a pause of the account holds all requests until Retry-After is over', () => {
-    const { sent } = against(script, once({ kind: 'pause' }), { jobsMs: [0, 100, 900, 1500] });
-    expect(words(sent)).toBe('0 j1#1 1000 j2#1 1000 j3#1 1500 j4#1');
-  });
+it('a pause of the account holds all requests until Retry-After is over', () => {
+  const { sent } = against(script, once({ kind: 'pause' }), { jobsMs: [0, 100, 900, 1500] });
+  expect(words(sent)).toBe('0 j1#1 1000 j2#1 1000 j3#1 1500 j4#1');
+});
 
-  it('a pause of the account with a ramp spreads the requests that it held over the ramp', () => {
-    const jobsMs = [0, ...every(0, 1000).map(() => 500)];
-    const { sent } = against(script, once({ kind: 'pause', ramp: '10s' }), { jobsMs });
-    const back = sent.slice(1).map(({ ms }) => ms);
-    const mean = back.reduce((sum, ms) => sum + ms, 0) / back.length;
-    expect([Math.min(...back) >= 1000, Math.max(...back) <= 11_000]).toEqual([true, true]);
-    expect(Math.abs(mean - 6000)).toBeLessThan((3.3 * 10_000) / Math.sqrt(12 * 1000));
-  });
+it('a pause of the account with a ramp spreads the requests that it held over the ramp', () => {
+  const jobsMs = [0, ...every(0, 1000).map(() => 500)];
+  const { sent } = against(script, once({ kind: 'pause', ramp: '10s' }), { jobsMs });
+  const back = sent.slice(1).map(({ ms }) => ms);
+  const mean = back.reduce((sum, ms) => sum + ms, 0) / back.length;
+  expect([Math.min(...back) >= 1000, Math.max(...back) <= 11_000]).toEqual([true, true]);
+  expect(Math.abs(mean - 6000)).toBeLessThan((3.3 * 10_000) / Math.sqrt(12 * 1000));
 });

@@ -1,5 +1,5 @@
 import Value from 'typebox/value';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { valueFaults } from '../../../src/core/schema/value-faults.js';
 import { planClients } from '../../../src/harness/clients/client-plan.js';
 import { ClientSpec, ClientsSpec, type clientKinds } from '../../../src/harness/clients/client-schema.js';
@@ -89,24 +89,22 @@ it.each<[what: string, spec: unknown, path: string]>([
   expect(valueFaults(ClientSpec, spec, '/clients/0').map((fault) => fault.path)).toEqual([path]);
 });
 
-describe('names', () => {
-  const names = (specs: ClientSpec[]) => planClients(specs, 777).map(({ name }) => name);
+const names = (specs: ClientSpec[]) => planClients(specs, 777).map(({ name }) => name);
 
-  it('names of clients are the kinds, numbered from the second of a kind on, past those that are given', () => {
-    const open = { kind: 'open' } as const;
-    expect(names([open, open, { ...open, name: 'open-3' }, open, { kind: 'obedient' }])).toEqual([
-      'open',
-      'open-2',
-      'open-3',
-      'open-4',
-      'obedient',
-    ]);
-  });
+it('names of clients are the kinds, numbered from the second of a kind on, past those that are given', () => {
+  const open = { kind: 'open' } as const;
+  expect(names([open, open, { ...open, name: 'open-3' }, open, { kind: 'obedient' }])).toEqual([
+    'open',
+    'open-2',
+    'open-3',
+    'open-4',
+    'obedient',
+  ]);
+});
 
-  it('a name of clients that is given twice is refused', () => {
-    const given = { kind: 'open', name: 'x' } as const;
-    expect(() => planClients([given, given], 777, '/clients')).toThrow('/clients/1/name "x" is taken');
-  });
+it('a name of clients that is given twice is refused', () => {
+  const given = { kind: 'open', name: 'x' } as const;
+  expect(() => planClients([given, given], 777, '/clients')).toThrow('/clients/1/name "x" is taken');
 });
 
 it('times are cycles, or texts down to parts of a cycle', () => {

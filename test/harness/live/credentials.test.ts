@@ -66,37 +66,35 @@ it('the stream is not opened again at what comes after the node, and the run end
   expect(JSON.stringify(outcome.comparison)).toContain('did not prove that it has the key');
 });
 
-describe('a target that is no node', () => {
-  const target = (headers: string) =>
-    scenario(
-      `duration: 1\ncycle_ms: 20\nlimiter: { threshold: 9, within: 2 }\ntarget: { headers: ${headers} }\narrivals: [{ model: constant, rate: 1 per cycle }]`,
-    );
+const target = (headers: string) =>
+  scenario(
+    `duration: 1\ncycle_ms: 20\nlimiter: { threshold: 9, within: 2 }\ntarget: { headers: ${headers} }\narrivals: [{ model: constant, rate: 1 per cycle }]`,
+  );
 
-  const secret = ['Authorization', 'Cookie', 'X-Api-Key', 'apikey', 'x-auth-token', 'X-Amz-Security-Token'];
+const secret = ['Authorization', 'Cookie', 'X-Api-Key', 'apikey', 'x-auth-token', 'X-Amz-Security-Token'];
 
-  it.each(secret)('a target that is no node is not sent %s in clear on another machine', async (name) => {
-    const fake = await imposter((_request, response) => response.end());
-    const other = { url: `http://0.0.0.0:${fake.port}`, allowRemote: true };
-    await expect(run(target(`{ ${name}: open }`), other)).rejects.toMatchObject({ code: 'insecure_connection' });
+it.each(secret)('a target that is no node is not sent %s in clear on another machine', async (name) => {
+  const fake = await imposter((_request, response) => response.end());
+  const other = { url: `http://0.0.0.0:${fake.port}`, allowRemote: true };
+  await expect(run(target(`{ ${name}: open }`), other)).rejects.toMatchObject({ code: 'insecure_connection' });
+});
+
+it('a target that is no node is sent secret headers on this machine, and on another one if permitted', async () => {
+  const values: unknown[] = [];
+  const fake = await imposter(({ headers }, response) => {
+    values.push(secret.map((name) => headers[name.toLowerCase()]));
+    response.end();
   });
+  const own = target(`{ ${secret.map((name) => `${name}: open`).join(', ')} }`);
+  await run(own, { url: `http://0.0.0.0:${fake.port}`, allowRemote: true, insecure: true });
+  await run(own, { url: fake.url });
+  expect(values).toEqual([secret.map(() => 'open'), secret.map(() => 'open')]);
+});
 
-  it('a target that is no node is sent secret headers on this machine, and on another one if permitted', async () => {
-    const values: unknown[] = [];
-    const fake = await imposter(({ headers }, response) => {
-      values.push(secret.map((name) => headers[name.toLowerCase()]));
-      response.end();
-    });
-    const own = target(`{ ${secret.map((name) => `${name}: open`).join(', ')} }`);
-    await run(own, { url: `http://0.0.0.0:${fake.port}`, allowRemote: true, insecure: true });
-    await run(own, { url: fake.url });
-    expect(values).toEqual([secret.map(() => 'open'), secret.map(() => 'open')]);
-  });
-
-  it('other headers are permitted for a target on another machine', async () => {
-    const fake = await imposter((_request, response) => response.end());
-    await run(target('{ X-Author: me, Accept: text/plain }'), {
-      url: `http://0.0.0.0:${fake.port}`,
-      allowRemote: true,
-    });
+it('other headers are permitted for a target on another machine', async () => {
+  const fake = await imposter((_request, response) => response.end());
+  await run(target('{ X-Author: me, Accept: text/plain }'), {
+    url: `http://0.0.0.0:${fake.port}`,
+    allowRemote: true,
   });
 });

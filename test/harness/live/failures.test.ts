@@ -1,6 +1,6 @@
 // What goes wrong on the way is said in words, with the right code, in bounded time, and accuses nobody.
 import { createServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { LoadedScenario } from '../../../src/harness/scenario/load-scenario.js';
 import { afterTest } from '../../left-behind.js';
 import { loopback } from '../../loopback.js';
@@ -25,42 +25,40 @@ async function tcp(serve: (write: (text: string) => void, end: () => void) => vo
   return (await loopback(server)).url;
 }
 
-describe('a target that is not there', () => {
-  const free = async () => `http://127.0.0.1:${await freePort()}`;
-  const foreign = scenario('duration: 2\ncycle_ms: 50\ntarget: {}\narrivals: [{ model: constant, rate: 1 }]');
+const free = async () => `http://127.0.0.1:${await freePort()}`;
+const foreign = scenario('duration: 2\ncycle_ms: 50\ntarget: {}\narrivals: [{ model: constant, rate: 1 }]');
 
-  // biome-ignore format: one case a line
-  it.each<[when: string, url: () => Promise<string>, code: string, asked?: LoadedScenario, timeoutMs?: number]>([
-    ['nobody listens', free, 'node_unreachable'],
-    ['a service without a clock of its own is not there either', free, 'node_unreachable', foreign],
-    ['it says nothing', () => tcp(() => {}), 'node_unreachable', burst, 200],
-    ['it hangs up', () => tcp((_, end) => end()), 'node_unreachable'],
-    ['it speaks no HTTP', () => tcp((write) => write('220 mail.example ESMTP\r\n')), 'answer_unreadable'],
-    ['it is another service', async () => `${(await node()).url}/elsewhere`, 'answer_unreadable'],
-  ])('a target that is not there is reported when %s', async (_, url, code, asked = burst, timeoutMs) => {
-    await expect(run(asked, { url: await url(), ...(timeoutMs && { timeoutMs }) })).rejects.toMatchObject({ code, exit: 5 });
-  });
+// biome-ignore format: one case a line
+it.each<[when: string, url: () => Promise<string>, code: string, asked?: LoadedScenario, timeoutMs?: number]>([
+  ['nobody listens', free, 'node_unreachable'],
+  ['a service without a clock of its own is not there either', free, 'node_unreachable', foreign],
+  ['it says nothing', () => tcp(() => {}), 'node_unreachable', burst, 200],
+  ['it hangs up', () => tcp((_, end) => end()), 'node_unreachable'],
+  ['it speaks no HTTP', () => tcp((write) => write('220 mail.example ESMTP\r\n')), 'answer_unreadable'],
+  ['it is another service', async () => `${(await node()).url}/elsewhere`, 'answer_unreadable'],
+])('a target that is not there is reported when %s', async (_, url, code, asked = burst, timeoutMs) => {
+  await expect(run(asked, { url: await url(), ...(timeoutMs && { timeoutMs }) })).rejects.toMatchObject({ code, exit: 5 });
+});
 
-  it.each([
-    ['http://192.0.2.1:8777', 'remote_not_allowed'],
-    ['http://127.0.0.1.example:8777', 'remote_not_allowed'],
-    ['ftp://127.0.0.1', 'wrong_usage'],
-    ['127.0.0.1:8777', 'wrong_usage'],
-    ['', 'wrong_usage'],
-  ])('%s is refused with %s', async (url, code) => {
-    await expect(run(burst, { url })).rejects.toMatchObject({ code, exit: 2 });
-  });
+it.each([
+  ['http://192.0.2.1:8777', 'remote_not_allowed'],
+  ['http://127.0.0.1.example:8777', 'remote_not_allowed'],
+  ['ftp://127.0.0.1', 'wrong_usage'],
+  ['127.0.0.1:8777', 'wrong_usage'],
+  ['', 'wrong_usage'],
+])('%s is refused with %s', async (url, code) => {
+  await expect(run(burst, { url })).rejects.toMatchObject({ code, exit: 2 });
+});
 
-  // biome-ignore format: one case a line
-  it.each([
-    ['a service', 'service: { time: 10ms }', '/service'],
-    ['a cost that is corrected at the end', 'service: { time: 10ms }\ncosts: { each: 5, charged: 0 }', '/costs/charged'],
-    ['costs at another target', 'target: {}\ncosts: { each: 5 }', '/costs'],
-    ['faults', 'faults: [{ kind: pause, from: 1, to: 2 }]', '/faults'],
-  ])('%s cannot run live', async (_, text, path) => {
-    const modelled = scenario(`duration: 5\narrivals: [{ model: constant, rate: 1 }]\n${text}`);
-    await expect(run(modelled, {})).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path }] });
-  });
+// biome-ignore format: one case a line
+it.each([
+  ['a service', 'service: { time: 10ms }', '/service'],
+  ['a cost that is corrected at the end', 'service: { time: 10ms }\ncosts: { each: 5, charged: 0 }', '/costs/charged'],
+  ['costs at another target', 'target: {}\ncosts: { each: 5 }', '/costs'],
+  ['faults', 'faults: [{ kind: pause, from: 1, to: 2 }]', '/faults'],
+])('%s cannot run live', async (_, text, path) => {
+  const modelled = scenario(`duration: 5\narrivals: [{ model: constant, rate: 1 }]\n${text}`);
+  await expect(run(modelled, {})).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path }] });
 });
 
 it('a run is invalid when the node is killed in the middle, and every request is accounted for', async () => {

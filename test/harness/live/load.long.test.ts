@@ -247,33 +247,31 @@ async function slow(ms: number): Promise<string> {
   return (await loopback(createServer((_, response) => setTimeout(() => response.end(), ms)))).url;
 }
 
-describe('a run that was not sent as planned', () => {
-  const arrivals = 'arrivals: [{ model: constant, rate: 10/s }]';
-  const common = 'cycle_ms: 200\nduration: 5\ntarget: { method: GET }';
-  const client = 'contracts: 1\nclients: [{ kind: open, share: 1 }]';
-  const paths: [path: string, text: string][] = [
-    ['a limiter by cycles', `limiter: { threshold: 1000, within: 5 }\n${arrivals}`],
-    ['a limiter by the ms', `limiter: { primitive: gcra, params: { T_ms: 1, tau_ms: 1000 } }\n${arrivals}`],
-    ['no limiter', `limiter: { primitive: none, params: {} }\n${arrivals}`],
-    ['clients', `limiter: { threshold: 1000, within: 5 }\n${arrivals}\n${client}`],
-  ];
+const arrivals = 'arrivals: [{ model: constant, rate: 10/s }]';
+const common = 'cycle_ms: 200\nduration: 5\ntarget: { method: GET }';
+const client = 'contracts: 1\nclients: [{ kind: open, share: 1 }]';
+const paths: [path: string, text: string][] = [
+  ['a limiter by cycles', `limiter: { threshold: 1000, within: 5 }\n${arrivals}`],
+  ['a limiter by the ms', `limiter: { primitive: gcra, params: { T_ms: 1, tau_ms: 1000 } }\n${arrivals}`],
+  ['no limiter', `limiter: { primitive: none, params: {} }\n${arrivals}`],
+  ['clients', `limiter: { threshold: 1000, within: 5 }\n${arrivals}\n${client}`],
+];
 
-  it.each(paths)(
-    'a run that was not sent as planned is invalid and names the connections that were in use: %s',
-    async (_, text) => {
-      const result = await run(scenario(`${common}\n${text}`), { url: await slow(400), connections: 2 });
-      const { comparison, live } = told(result);
-      expect(comparison).toMatchObject({
-        verdict: 'run invalid',
-        reason: expect.stringMatching(/ of 10 requests were sent late: 2 connections were in use; raise -c/),
-      });
-      expect(live.connections).toBe(2);
-    },
-  );
+it.each(paths)(
+  'a run that was not sent as planned is invalid and names the connections that were in use: %s',
+  async (_, text) => {
+    const result = await run(scenario(`${common}\n${text}`), { url: await slow(400), connections: 2 });
+    const { comparison, live } = told(result);
+    expect(comparison).toMatchObject({
+      verdict: 'run invalid',
+      reason: expect.stringMatching(/ of 10 requests were sent late: 2 connections were in use; raise -c/),
+    });
+    expect(live.connections).toBe(2);
+  },
+);
 
-  it.each(paths)('a run opens the connections that it needs where no bound is given: %s', async (_, text) => {
-    const many = scenario(`${common}\n${text.replace('10/s', '300/s')}`.replace('duration: 5', 'duration: 3'));
-    const { live } = (await run(many, { url: await slow(600) })).observed.outcome;
-    expect([live!.sent, live!.answered, live!.connections > 128]).toEqual([180, 180, true]);
-  });
+it.each(paths)('a run opens the connections that it needs where no bound is given: %s', async (_, text) => {
+  const many = scenario(`${common}\n${text.replace('10/s', '300/s')}`.replace('duration: 5', 'duration: 3'));
+  const { live } = (await run(many, { url: await slow(600) })).observed.outcome;
+  expect([live!.sent, live!.answered, live!.connections > 128]).toEqual([180, 180, true]);
 });

@@ -1,5 +1,5 @@
 // Which limits near the one given explain the same answers, and whether the load that is named distinguishes them.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RuleDefinition } from '../../../src/core/limiter/rule/rule-definition.js';
 import { parseRate, parseTimeMs } from '../../../src/core/schema/quantity.js';
 import { countingOf } from '../../../src/harness/explain/counting-of.js';
@@ -48,31 +48,26 @@ it('no neighbours are named where there are no answers', () => {
   expect(neighbourWords([], [inMinute], options)).toBeUndefined();
 });
 
-describe('a load that is named', () => {
-  const quick = Object.entries({ ...rules, 'a minute': inMinute, 'a log of a minute': sliding, nginx }).filter(
-    ([, rule]) => countingOf(rule)?.isBounded,
-  );
+const quick = Object.entries({ ...rules, 'a minute': inMinute, 'a log of a minute': sliding, nginx }).filter(
+  ([, rule]) => countingOf(rule)?.isBounded,
+);
 
-  it.each(few(quick, 10))(
-    'a load that is named gets answers of each that the other does not explain: %s',
-    (_, rule) => {
-      const found = distinguishingLoad([rule], nearRulesOf([rule]), options, 3);
-      for (const { rules: others } of found?.near ?? []) {
-        const { rate, duration } = found!;
-        const own = explain(seenAt(rule, rate, duration), others, options).type;
-        const theirs = explain(seenAt(others[0]!, rate, duration), [rule], options).type;
-        expect([rate, duration, own, theirs]).toEqual([rate, duration, 'refuted', 'refuted']);
-      }
-    },
-  );
-
-  it.each(['a minute', 'a log of a minute', 'nginx', 'gcra', 'token_bucket'])(
-    'a load that is named distinguishes all neighbours of %s',
-    (name) => {
-      const rule = Object.fromEntries(quick)[name]!;
-      const near = nearRulesOf([rule]);
-      const found = distinguishingLoad([rule], near, options, 3);
-      expect(found?.near.map(({ words }) => words).sort()).toEqual(near.map(({ words }) => words).sort());
-    },
-  );
+it.each(few(quick, 10))('a load that is named gets answers of each that the other does not explain: %s', (_, rule) => {
+  const found = distinguishingLoad([rule], nearRulesOf([rule]), options, 3);
+  for (const { rules: others } of found?.near ?? []) {
+    const { rate, duration } = found!;
+    const own = explain(seenAt(rule, rate, duration), others, options).type;
+    const theirs = explain(seenAt(others[0]!, rate, duration), [rule], options).type;
+    expect([rate, duration, own, theirs]).toEqual([rate, duration, 'refuted', 'refuted']);
+  }
 });
+
+it.each(['a minute', 'a log of a minute', 'nginx', 'gcra', 'token_bucket'])(
+  'a load that is named distinguishes all neighbours of %s',
+  (name) => {
+    const rule = Object.fromEntries(quick)[name]!;
+    const near = nearRulesOf([rule]);
+    const found = distinguishingLoad([rule], near, options, 3);
+    expect(found?.near.map(({ words }) => words).sort()).toEqual(near.map(({ words }) => words).sort());
+  },
+);

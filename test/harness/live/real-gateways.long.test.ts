@@ -20,7 +20,7 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
   // Caddy passes on the headers of an admission to the app, not to the client.
   const saysQuota = name !== 'Caddy';
 
-  describe.skipIf(!isInstalled(program))('in front of an app', () => {
+  describe.skipIf(!isInstalled(program))('an app behind the gateway', () => {
     let node: Node;
     let app: App;
     let gateway: Running;

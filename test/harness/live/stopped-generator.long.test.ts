@@ -7,6 +7,8 @@ import { describe, expect, it } from 'vitest';
 import type { Comparison, Outcome } from '../../../src/harness/outcome/outcome-schema.js';
 import { begin, serve, temporaryFolder } from '../../cli/command-line.js';
 import { few } from '../../draws.js';
+import { metricsOf, seriesIn } from '../../node/asking.js';
+import { gateOf, Holder } from '../../node/caller.js';
 
 const CYCLE_MS = 100;
 const STOPPED_MS = 150;
@@ -24,30 +26,19 @@ const folder = temporaryFolder();
 let made = 0;
 
 const node = await serve(['--store', 'memory', '--cycle-ms', `${CYCLE_MS}`]);
-const minted = await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' });
-const { key } = (await minted.json()) as { key: string };
-
-async function post(path: string, body: object): Promise<Record<string, unknown>> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${node.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  expect(answer.status, await answer.clone().text()).toBeLessThan(300);
-  return (await answer.json()) as Record<string, unknown>;
-}
+const owner = await Holder.minted(node.url);
 
 /** The path of the gate of a new contract. */
-async function gateOf(limiter: object): Promise<string> {
+async function newGate(limiter: object): Promise<string> {
   made += 1;
   const slug = `stopped-${made}`;
-  await post('/api/chain/state-machines', { slug, display_name: slug });
-  const given = 'like' in limiter ? { rule: limiter } : limiter;
-  const { contract } = await post('/api/contracts/templates/rate-limiter/deploy', { slug, ...given });
-  return `/api/chain/${slug}/contracts/${(contract as { id: string }).id}/gate`;
+  return gateOf(slug, await owner.contractOn(slug, 'like' in limiter ? { rule: limiter } : limiter));
 }
 
 /** The verdict on a new contract of the limiter, by a load that is stopped for a moment once the first requests were counted. */
 async function verdictOn(limiter: object, expected: object): Promise<Comparison> {
-  const path = await gateOf(limiter);
-  const target = { method: 'POST', path, headers: { authorization: `Bearer ${key}` } };
+  const path = await newGate(limiter);
+  const target = { method: 'POST', path, headers: { authorization: `Bearer ${owner.key}` } };
   const arrivals = [{ model: 'constant', rate: 6 }];
   const scenario = join(folder, `${made}.yaml`);
   // JSON is YAML.
@@ -68,9 +59,8 @@ async function verdictOn(limiter: object, expected: object): Promise<Comparison>
 
 /** How many requests the node has decided. */
 async function decided(): Promise<number> {
-  const metrics = await (await fetch(`${node.url}/metrics`)).text();
-  const counts = metrics.matchAll(/^weir_decisions_total\{[^}]*\} (\d+)/gm);
-  return [...counts].reduce((sum, [, n]) => sum + Number(n), 0);
+  const series = seriesIn(await metricsOf(node.url));
+  return [...series].reduce((sum, [name, n]) => sum + (name.startsWith('weir_decisions_total{') ? n : 0), 0);
 }
 
 describe.each(few(Object.entries(limiters), 1))('%s', (_, limiter) => {

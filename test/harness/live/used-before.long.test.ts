@@ -68,45 +68,43 @@ describe.each(Object.entries(rules))('%s', (_, rule) => {
   );
 });
 
-describe('a window of 6 in 60 s', () => {
-  const of = (limit: number): RuleDefinition => ({ primitive: 'fixed_window', params: { limit, window_ms: 60_000 } });
-  const load = every(160, 50, 28_000);
-  const said = (limit: number, earlier: readonly number[], asks?: number, announced?: number, atMs = load) => {
-    const seen = seenAfter((madeMs) => limiterOf(of(limit), madeMs), earlier, atMs);
-    const waits = seen.map((one) => (one.decision === 'limited' ? { ...one, announcedMs: asks } : one));
-    return usedBefore(waits, [of(6)], options, announced);
-  };
-  const again = 'Wait 60 s and run again: if the answers are the same then, it is another.';
+const of = (limit: number): RuleDefinition => ({ primitive: 'fixed_window', params: { limit, window_ms: 60_000 } });
+const load = every(160, 50, 28_000);
+const said = (limit: number, earlier: readonly number[], asks?: number, announced?: number, atMs = load) => {
+  const seen = seenAfter((madeMs) => limiterOf(of(limit), madeMs), earlier, atMs);
+  const waits = seen.map((one) => (one.decision === 'limited' ? { ...one, announcedMs: asks } : one));
+  return usedBefore(waits, [of(6)], options, announced);
+};
+const again = 'Wait 60 s and run again: if the answers are the same then, it is another.';
 
-  it('a refusal as the first answer says how long to wait', () => {
-    expect(said(6, every(6, 1), 32_000)).toBe(
-      'The limiter was in use before the run, or it admits nothing: the first answer was a refusal and asked to wait 32 s. Wait 60 s and run again.',
-    );
-    expect(said(6, every(6, 1), undefined, undefined, every(100, 1000, 28_000))).toBe(
-      'The limiter was in use before the run: the first answer was a refusal. Wait 60 s and run again.',
-    );
-    expect(said(6, every(6, 1), 90_000)).toContain('Wait 90 s');
-  });
+it('a refusal as the first answer says how long to wait', () => {
+  expect(said(6, every(6, 1), 32_000)).toBe(
+    'The limiter was in use before the run, or it admits nothing: the first answer was a refusal and asked to wait 32 s. Wait 60 s and run again.',
+  );
+  expect(said(6, every(6, 1), undefined, undefined, every(100, 1000, 28_000))).toBe(
+    'The limiter was in use before the run: the first answer was a refusal. Wait 60 s and run again.',
+  );
+  expect(said(6, every(6, 1), 90_000)).toContain('Wait 90 s');
+});
 
-  it('a run too short to distinguish them says both, that the limiter was in use and that it is another', () => {
-    const words = `The limiter was in use before the run, or it is another: it admitted 4 before the first refusal, and one that was not in use admits 6. ${again}`;
-    expect([said(6, every(2, 1)), said(4, []), said(6, every(2, 1), 32_000, 6)]).toEqual([words, words, words]);
-  });
+it('a run too short to distinguish them says both, that the limiter was in use and that it is another', () => {
+  const words = `The limiter was in use before the run, or it is another: it admitted 4 before the first refusal, and one that was not in use admits 6. ${again}`;
+  expect([said(6, every(2, 1)), said(4, []), said(6, every(2, 1), 32_000, 6)]).toEqual([words, words, words]);
+});
 
-  it('a limiter differs where it admits as many as it announces, and not those asked for', () => {
-    expect(said(5, [], 32_000, 5)).toBeUndefined();
-  });
+it('a limiter differs where it admits as many as it announces, and not those asked for', () => {
+  expect(said(5, [], 32_000, 5)).toBeUndefined();
+});
 
-  it('a limiter differs where a whole window of it was seen, or nothing was admitted for longer', () => {
-    const long = every(150, 500, 28_000);
-    expect(said(5, [], undefined, undefined, long)).toBeUndefined();
-    expect(said(5, every(2, 1), undefined, undefined, long)).toBeUndefined();
-    const closed = seenAfter(() => () => LIMITED, [], long);
-    expect(usedBefore(closed, [of(6)], options, undefined)).toBeUndefined();
-  });
+it('a limiter differs where a whole window of it was seen, or nothing was admitted for longer', () => {
+  const long = every(150, 500, 28_000);
+  expect(said(5, [], undefined, undefined, long)).toBeUndefined();
+  expect(said(5, every(2, 1), undefined, undefined, long)).toBeUndefined();
+  const closed = seenAfter(() => () => LIMITED, [], long);
+  expect(usedBefore(closed, [of(6)], options, undefined)).toBeUndefined();
+});
 
-  it('a limiter that admits more may be another, or its window was about to end', () => {
-    const both = `The limiter was in use before the run, or it is another: it admitted 7 before the first refusal, and one that was not in use admits 6. ${again}`;
-    expect([said(7, []), said(7, [], undefined, 7), said(12, [])]).toEqual([both, undefined, undefined]);
-  });
+it('a limiter that admits more may be another, or its window was about to end', () => {
+  const both = `The limiter was in use before the run, or it is another: it admitted 7 before the first refusal, and one that was not in use admits 6. ${again}`;
+  expect([said(7, []), said(7, [], undefined, 7), said(12, [])]).toEqual([both, undefined, undefined]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Failure } from '../../../src/core/schema/failure.js';
 import { axesOf, cellsOf, parseAxis, withFields } from '../../../src/harness/scenario/grid.js';
 
@@ -25,37 +25,35 @@ it.each([
   expect(() => cells(set)).toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
 });
 
-describe('fields of a scenario', () => {
-  const scenario = { limiter: { threshold: 1 }, clients: [{ name: 'device', backoff: { policy: 'none' } }] };
+const scenario = { limiter: { threshold: 1 }, clients: [{ name: 'device', backoff: { policy: 'none' } }] };
 
-  it.each([
-    ['limiter.threshold', 5, { ...scenario, limiter: { threshold: 5 } }],
-    ['limiter.within', 9, { ...scenario, limiter: { threshold: 1, within: 9 } }],
-    ['service.rate', 2, { ...scenario, service: { rate: 2 } }],
-    ['clients.0.backoff.policy', 'full', { ...scenario, clients: [{ name: 'device', backoff: { policy: 'full' } }] }],
-    ['clients.device.backoff', null, { ...scenario, clients: [{ name: 'device', backoff: null }] }],
-    ['seed', 3, { ...scenario, seed: 3 }],
-  ])('the field %s is set in a copy of the scenario', (path, value, expected) => {
-    const before = structuredClone(scenario);
-    expect(withFields(scenario, { [path]: value })).toEqual(expected);
-    expect(scenario).toEqual(before);
-  });
+it.each([
+  ['limiter.threshold', 5, { ...scenario, limiter: { threshold: 5 } }],
+  ['limiter.within', 9, { ...scenario, limiter: { threshold: 1, within: 9 } }],
+  ['service.rate', 2, { ...scenario, service: { rate: 2 } }],
+  ['clients.0.backoff.policy', 'full', { ...scenario, clients: [{ name: 'device', backoff: { policy: 'full' } }] }],
+  ['clients.device.backoff', null, { ...scenario, clients: [{ name: 'device', backoff: null }] }],
+  ['seed', 3, { ...scenario, seed: 3 }],
+])('the field %s is set in a copy of the scenario', (path, value, expected) => {
+  const before = structuredClone(scenario);
+  expect(withFields(scenario, { [path]: value })).toEqual(expected);
+  expect(scenario).toEqual(before);
+});
 
-  it.each([
-    ['clients.1.name', 'there are 0 to 0'],
-    ['clients.devise.name', 'Did you mean "device"?'],
-    ['clients.device.name.first', 'would be a field of "device"'],
-  ])('the field %s is refused: %s', (path, what) => {
-    expect(() => withFields(scenario, { [path]: 1 })).toThrow(
-      expect.objectContaining({ what: expect.stringContaining(what) }),
-    );
-  });
+it.each([
+  ['clients.1.name', 'there are 0 to 0'],
+  ['clients.devise.name', 'Did you mean "device"?'],
+  ['clients.device.name.first', 'would be a field of "device"'],
+])('the field %s is refused: %s', (path, what) => {
+  expect(() => withFields(scenario, { [path]: 1 })).toThrow(
+    expect.objectContaining({ what: expect.stringContaining(what) }),
+  );
+});
 
-  it('a hostile name is taken for what it is, a field', () => {
-    const set = withFields(scenario, { '__proto__.polluted': 1 }) as object;
-    expect(Object.hasOwn(set, '__proto__')).toBe(true);
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-  });
+it('a hostile name is taken for what it is, a field', () => {
+  const set = withFields(scenario, { '__proto__.polluted': 1 }) as object;
+  expect(Object.hasOwn(set, '__proto__')).toBe(true);
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
 it.each([

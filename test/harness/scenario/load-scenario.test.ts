@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { loadScenario } from '../../../src/harness/scenario/load-scenario.js';
 import { failureIn } from '../../failures.js';
 import { temporaryFiles } from '../../left-behind.js';
@@ -218,51 +218,49 @@ it('a duration is not asked for where arrivals end by themselves', () => {
   ).toEqual([]);
 });
 
-describe('a file that is no text', () => {
-  const { folder, file } = temporaryFiles();
-  const subfolder = join(folder, 'folder');
-  mkdirSync(subfolder);
-  const pipe = (name: string) => {
-    execFileSync('mkfifo', [join(folder, name)]);
-    return join(folder, name);
-  };
+const { folder, file } = temporaryFiles();
+const subfolder = join(folder, 'folder');
+mkdirSync(subfolder);
+const pipe = (name: string) => {
+  execFileSync('mkfifo', [join(folder, name)]);
+  return join(folder, name);
+};
 
-  // biome-ignore format: one case a line
-  it.each<[what: string, path: string, why: string, fix?: string]>([
-    ['the sign of standard input', '-', 'There is no such file.', 'Standard input is read as /dev/stdin.'],
-    ['a missing file', join(folder, 'nowhere.yaml'), 'There is no such file.'],
-    ['a folder', subfolder, 'It is a folder.'],
-    ['a path through a file', join(file('file', 'x'), 'y.yaml'), 'A part of its path is a file, not a folder.'],
-    ['a binary file', file('binary.yaml', Buffer.from([0x1f, 0x8b, 0, 1, 2])), 'It is no text: there are zero bytes in it.'],
-    ['a text in Latin-1', file('latin.yaml', Buffer.from('question: F\xfcr?\n', 'latin1')), 'It is no text in UTF-8.'],
-    ['a huge file', file('huge.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '#')), 'It is larger than 16 MiB.'],
-    ['a device without end', '/dev/zero', 'It is larger than 16 MiB.'],
-    ['a named pipe', pipe('pipe.yaml'), 'It is a named pipe, and not a regular file.'],
-  ])('%s is refused as a scenario, in words', async (_, path, why, fix = expect.any(String)) => {
-    const what = `The scenario ${path} cannot be read.`;
-    expect(await failureIn(loadScenario(path))).toMatchObject({ code: 'unreadable_file', what, why, fix });
-  });
+// biome-ignore format: one case a line
+it.each<[what: string, path: string, why: string, fix?: string]>([
+  ['the sign of standard input', '-', 'There is no such file.', 'Standard input is read as /dev/stdin.'],
+  ['a missing file', join(folder, 'nowhere.yaml'), 'There is no such file.'],
+  ['a folder', subfolder, 'It is a folder.'],
+  ['a path through a file', join(file('file', 'x'), 'y.yaml'), 'A part of its path is a file, not a folder.'],
+  ['a binary file', file('binary.yaml', Buffer.from([0x1f, 0x8b, 0, 1, 2])), 'It is no text: there are zero bytes in it.'],
+  ['a text in Latin-1', file('latin.yaml', Buffer.from('question: F\xfcr?\n', 'latin1')), 'It is no text in UTF-8.'],
+  ['a huge file', file('huge.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '#')), 'It is larger than 16 MiB.'],
+  ['a device without end', '/dev/zero', 'It is larger than 16 MiB.'],
+  ['a named pipe', pipe('pipe.yaml'), 'It is a named pipe, and not a regular file.'],
+])('%s is refused as a scenario, in words', async (_, path, why, fix = expect.any(String)) => {
+  const what = `The scenario ${path} cannot be read.`;
+  expect(await failureIn(loadScenario(path))).toMatchObject({ code: 'unreadable_file', what, why, fix });
+});
 
-  it.each([
-    ['a device', '/dev/zero', 'it is a device or a socket, and not a regular file'],
-    ['a named pipe', pipe('pipe.json'), 'it is a named pipe, and not a regular file'],
-    ['standard input', '/dev/stdin', 'not a regular file'],
-    ['a huge file', file('huge.json', Buffer.alloc(16 * 1024 * 1024 + 1, ' ')), 'it is larger than 16 MiB'],
-  ])('%s is refused as a definition or a log that a scenario names', async (_, path, why) => {
-    const named = `${head}arrivals: [{ model: constant, rate: 1 }]\nlimiter: { definition: ${path} }\n`;
-    const failure = await failureIn(loadScenario(file('names.yaml', named)));
-    expect(failure!.faults[0]!.message).toMatch(new RegExp(why, 'i'));
-    if (path.includes('huge')) return;
-    const logged = `${head}arrivals: [{ model: log, file: ${path}, time_column: time }]\n`;
-    const log = await loadScenario(file('logs.yaml', logged));
-    await expect(log.source.recording({ model: 'log', file: path }, 777)).rejects.toMatchObject({
-      code: 'unreadable_file',
-      why: expect.stringContaining('A scenario reads regular files'),
-    });
+it.each([
+  ['a device', '/dev/zero', 'it is a device or a socket, and not a regular file'],
+  ['a named pipe', pipe('pipe.json'), 'it is a named pipe, and not a regular file'],
+  ['standard input', '/dev/stdin', 'not a regular file'],
+  ['a huge file', file('huge.json', Buffer.alloc(16 * 1024 * 1024 + 1, ' ')), 'it is larger than 16 MiB'],
+])('%s is refused as a definition or a log that a scenario names', async (_, path, why) => {
+  const named = `${head}arrivals: [{ model: constant, rate: 1 }]\nlimiter: { definition: ${path} }\n`;
+  const failure = await failureIn(loadScenario(file('names.yaml', named)));
+  expect(failure!.faults[0]!.message).toMatch(new RegExp(why, 'i'));
+  if (path.includes('huge')) return;
+  const logged = `${head}arrivals: [{ model: log, file: ${path}, time_column: time }]\n`;
+  const log = await loadScenario(file('logs.yaml', logged));
+  await expect(log.source.recording({ model: 'log', file: path }, 777)).rejects.toMatchObject({
+    code: 'unreadable_file',
+    why: expect.stringContaining('A scenario reads regular files'),
   });
+});
 
-  it('a file that can be read is the scenario of its text', async () => {
-    const loaded = await loadScenario(file('good.yaml', head + steady));
-    expect(saidBy(loaded)).toEqual(saidBy(read(head + steady, join(folder, 'good.yaml'))));
-  });
+it('a file that can be read is the scenario of its text', async () => {
+  const loaded = await loadScenario(file('good.yaml', head + steady));
+  expect(saidBy(loaded)).toEqual(saidBy(read(head + steady, join(folder, 'good.yaml'))));
 });

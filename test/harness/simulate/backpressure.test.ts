@@ -71,26 +71,24 @@ describe('a device before a gate of 10 in 10 s', () => {
   });
 });
 
-describe('means over time, without the drain', () => {
-  const outcomeOf = async (text: string) => (await simulate(parseScenario(text), {})).outcome;
-  const head = 'question: Q?\nseed: 3\ncycle_ms: 100\nlimiter: { threshold: 1000000, within: 60 }\nwarm_up: 2000\n';
+const outcomeOf = async (text: string) => (await simulate(parseScenario(text), {})).outcome;
+const head = 'question: Q?\nseed: 3\ncycle_ms: 100\nlimiter: { threshold: 1000000, within: 60 }\nwarm_up: 2000\n';
 
-  it('a server at half load is half busy, however long the drain', async () => {
-    const { service, clients } = await outcomeOf(
-      `${head}duration: 22000\ndrain: 40000\narrivals: [{ model: poisson, rate: 1 }]\nclients: [{ kind: open }]\n` +
-        'service: { servers: 1, queue: 1000000, time: { law: exponential, mean: 50ms } }\n',
-    );
-    // M/M/1 at 0.5: busy 0.5, waiting 0.5, served 10 a second. 20,000 arrivals: a standard error of some 0.01.
-    expect(Math.abs(service!.busy_share - 0.5)).toBeLessThan(0.03);
-    expect(Math.abs(service!.queue_mean - 0.5)).toBeLessThan(0.1);
-    expect(Math.abs(clients![0]!.goodput_per_second - 10)).toBeLessThan(0.3);
-  });
+it('a server at half load is half busy, however long the drain', async () => {
+  const { service, clients } = await outcomeOf(
+    `${head}duration: 22000\ndrain: 40000\narrivals: [{ model: poisson, rate: 1 }]\nclients: [{ kind: open }]\n` +
+      'service: { servers: 1, queue: 1000000, time: { law: exponential, mean: 50ms } }\n',
+  );
+  // M/M/1 at 0.5: busy 0.5, waiting 0.5, served 10 a second. 20,000 arrivals: a standard error of some 0.01.
+  expect(Math.abs(service!.busy_share - 0.5)).toBeLessThan(0.03);
+  expect(Math.abs(service!.queue_mean - 0.5)).toBeLessThan(0.1);
+  expect(Math.abs(clients![0]!.goodput_per_second - 10)).toBeLessThan(0.3);
+});
 
-  it('a saturated server serves one job a service time, those born in the warm-up too', async () => {
-    const { clients } = await outcomeOf(
-      `${head}duration: 4000\nclients: [{ kind: closed, count: 50, think: 100ms }]\n` +
-        'service: { servers: 1, queue: 1000, time: 100ms }\n',
-    );
-    expect(clients![0]!.goodput_per_second).toBe(10);
-  });
+it('a saturated server serves one job a service time, those born in the warm-up too', async () => {
+  const { clients } = await outcomeOf(
+    `${head}duration: 4000\nclients: [{ kind: closed, count: 50, think: 100ms }]\n` +
+      'service: { servers: 1, queue: 1000, time: 100ms }\n',
+  );
+  expect(clients![0]!.goodput_per_second).toBe(10);
 });

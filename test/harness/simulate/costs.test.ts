@@ -1,5 +1,5 @@
 // Requests that cost more than one: charged when they come, or corrected once they have been served; how far each design overshoots.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { few } from '../../draws.js';
 import { refusalOf } from '../scenario/reading.js';
 import { checkOutcome, run } from './running.js';
@@ -57,89 +57,81 @@ costs: { each: 80 }\nclients: [{ kind: obedient, max_attempts: 3 }]\nservice: { 
   expect(outcome.clients![0]!.job_latency_ms!.max).toBeCloseTo(14_000, -2);
 });
 
-describe('a cost that is known at the end', () => {
-  /** A client that spends the pool to the point at which `IN_FLIGHT` of the largest requests still pass, and sends them at once. */
-  const adversary = (limiter: string, most: number, charged: number) => {
-    const left = IN_FLIGHT * Math.min(charged, most);
-    const before = (100 - left) / most;
-    return `${limiter}
+/** A client that spends the pool to the point at which `IN_FLIGHT` of the largest requests still pass, and sends them at once. */
+const adversary = (limiter: string, most: number, charged: number) => {
+  const left = IN_FLIGHT * Math.min(charged, most);
+  const before = (100 - left) / most;
+  return `${limiter}
 duration: 1m
 drain: 0
 arrivals: [{ model: counts, counts: [${before}, ${Array.from({ length: 50 }, () => 0).join(', ')}, ${IN_FLIGHT}] }]
 costs: { each: ${most}, charged: ${charged} }
 service: { servers: 100, time: 1s }`;
-  };
+};
 
-  it.each([
-    ['afterwards', 20, 0],
-    ['an estimate that is too low', 20, 5],
-    ['a reservation of half', 10, 5],
-    ['a reservation of all', 10, 10],
-  ])(
-    'a cost known at the end overshoots by all that is in flight and not yet charged: %s',
-    async (_, most, charged) => {
-      for (const limiter of [
-        POOL,
-        'limiter: { primitive: fixed_window, params: { limit: 100, window_ms: 3600000 } }',
-      ]) {
-        const { admitted, limited } = await costsOf(adversary(limiter, most, charged));
-        expect([admitted - 100, limited]).toEqual([IN_FLIGHT * (most - charged), 0]);
-      }
-    },
-  );
+it.each([
+  ['afterwards', 20, 0],
+  ['an estimate that is too low', 20, 5],
+  ['a reservation of half', 10, 5],
+  ['a reservation of all', 10, 10],
+])('a cost known at the end overshoots by all that is in flight and not yet charged: %s', async (_, most, charged) => {
+  for (const limiter of [POOL, 'limiter: { primitive: fixed_window, params: { limit: 100, window_ms: 3600000 } }']) {
+    const { admitted, limited } = await costsOf(adversary(limiter, most, charged));
+    expect([admitted - 100, limited]).toEqual([IN_FLIGHT * (most - charged), 0]);
+  }
+});
 
-  it.each([0, 5, 12, 20, 30, 60])(
-    'a cost of which %i is charged at first overshoots by no more than is in flight and not charged',
-    async (charged) => {
-      for (const limiter of [
-        POOL,
-        'limiter: { threshold: 100, within: 3m }',
-        'limiter: { primitive: sliding_log, params: { limit: 100, window_ms: 3600000 } }',
-      ])
-        for (const seed of few([1, 2], 1)) {
-          const text = `seed: ${seed}\n${limiter}
+it.each([0, 5, 12, 20, 30, 60])(
+  'a cost of which %i is charged at first overshoots by no more than is in flight and not charged',
+  async (charged) => {
+    for (const limiter of [
+      POOL,
+      'limiter: { threshold: 100, within: 3m }',
+      'limiter: { primitive: sliding_log, params: { limit: 100, window_ms: 3600000 } }',
+    ])
+      for (const seed of few([1, 2], 1)) {
+        const text = `seed: ${seed}\n${limiter}
 duration: 1m
 drain: 0
 clients: [{ kind: closed, count: ${IN_FLIGHT}, think: { law: exponential, mean: 1s } }]
 costs: { each: { law: lognormal, mean: 12, deviation: 10 }, most: 30, charged: ${charged} }
 service: { servers: ${IN_FLIGHT}, time: { law: exponential, mean: 2s } }`;
-          const { admitted, limited } = await costsOf(text);
-          // The window of Weir counts what it refuses, too: it shuts sooner.
-          expect(limited).toBeGreaterThan(0);
-          expect(admitted).toBeLessThanOrEqual(100 + IN_FLIGHT * Math.max(0, 30 - charged));
-          if (limiter === POOL && charged <= 30) expect(admitted).toBeGreaterThan(60);
-        }
-    },
-  );
+        const { admitted, limited } = await costsOf(text);
+        // The window of Weir counts what it refuses, too: it shuts sooner.
+        expect(limited).toBeGreaterThan(0);
+        expect(admitted).toBeLessThanOrEqual(100 + IN_FLIGHT * Math.max(0, 30 - charged));
+        if (limiter === POOL && charged <= 30) expect(admitted).toBeGreaterThan(60);
+      }
+  },
+);
 
-  it('a reservation is given back, so that as much passes in the long run as the limit allows', async () => {
-    const { admitted } = await costsOf(`limiter: gcra 100/s burst=600
+it('a reservation is given back, so that as much passes in the long run as the limit allows', async () => {
+  const { admitted } = await costsOf(`limiter: gcra 100/s burst=600
 duration: 10m
 arrivals: [{ model: poisson, rate: 30/s }]
 costs: { each: { law: uniform, from: 1, to: 19 }, charged: 60 }
 service: { servers: 1000, time: 500ms }`);
-    // What is in flight holds back 60 each: 10/s of 10 for half a second.
-    expect(admitted / 600).toBeGreaterThan(97);
-    expect(admitted / 600).toBeLessThan(102);
-  });
+  // What is in flight holds back 60 each: 10/s of 10 for half a second.
+  expect(admitted / 600).toBeGreaterThan(97);
+  expect(admitted / 600).toBeLessThan(102);
+});
 
-  it('a request that was not served costs nothing', async () => {
-    const { admitted, limited } = await costsOf(`${POOL}
+it('a request that was not served costs nothing', async () => {
+  const { admitted, limited } = await costsOf(`${POOL}
 duration: 1m
 drain: 0
 arrivals: [{ model: constant, rate: 10/s }]
 costs: { each: 10, charged: 10 }
 service: { servers: 1, time: 1h, queue: 0 }`);
-    expect([admitted, limited]).toEqual([6000, 0]);
-  });
+  expect([admitted, limited]).toEqual([6000, 0]);
+});
 
-  it('a correction changes the window of Weir in the cycle of the charge', async () => {
-    const { outcome } = await run(`question: q?\ncycle_ms: 1000\nlimiter: { threshold: 100, within: 20 }
+it('a correction changes the window of Weir in the cycle of the charge', async () => {
+  const { outcome } = await run(`question: q?\ncycle_ms: 1000\nlimiter: { threshold: 100, within: 20 }
 duration: 30\narrivals: [{ model: counts, counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 1] }]
 costs: { each: 10, charged: 90 }\nservice: { servers: 9, time: 5s }`);
-    // 90, of which 80 came back after 5 s; then 100 with the second.
-    expect(outcome).toMatchObject({ admitted: 2, limited: 0, peak_count: 100 });
-  });
+  // 90, of which 80 came back after 5 s; then 100 with the second.
+  expect(outcome).toMatchObject({ admitted: 2, limited: 0, peak_count: 100 });
 });
 
 it('a limit of requests and one of tokens stand side by side', async () => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { lastInstantOf } from '../../../src/core/time/cycle.js';
 import { temporaryFiles } from '../../left-behind.js';
 import { drawn, everyCycle, run } from './running.js';
@@ -31,39 +31,34 @@ it.each<[what: string, fields: string, more: string, lines: Record<string, strin
   expect([Object.fromEntries(told), outcome.skipped_lines]).toEqual([lines, 1]);
 });
 
-describe('a log of whole seconds under a rule', () => {
-  // Ten a second for a minute, and a key with half of that.
-  const rows = Array.from({ length: 600 }, (_, k) => `${1000 + Math.floor(k / 10)},${k % 2 === 0 ? 'a' : 'b'}\n`);
-  file('even.csv', `time,who\n${rows.join('')}`);
-  const scenario = (limiter: string, fields = '', more = '') =>
-    `question: Q?\nlimiter: ${limiter}\narrivals: [{ model: log, file: even.csv${fields} }]\n${more}`;
-  const said = expect.stringContaining('The times of even.csv are whole seconds');
+// Ten a second for a minute, and a key with half of that.
+const rows = Array.from({ length: 600 }, (_, k) => `${1000 + Math.floor(k / 10)},${k % 2 === 0 ? 'a' : 'b'}\n`);
+file('even.csv', `time,who\n${rows.join('')}`);
+const scenario = (limiter: string, fields = '', more = '') =>
+  `question: Q?\nlimiter: ${limiter}\narrivals: [{ model: log, file: even.csv${fields} }]\n${more}`;
+const said = expect.stringContaining('The times of even.csv are whole seconds');
 
-  it.each([
-    ['{ like: nginx, rate: 10r/s, burst: 1, nodelay: true }', ''],
-    ['{ primitive: gcra, params: { T_ms: 99, tau_ms: 0 } }', ''],
-    ['{ like: nginx, rate: 5r/s, burst: 1, nodelay: true }', ', key_column: who'],
-  ])(
-    'a log of whole seconds is spread over its seconds by the seed, and that is said: %s%s',
-    async (limiter, fields) => {
-      const { outcome } = await run(scenario(limiter, fields), {}, path);
-      expect([outcome.requests, outcome.limited, outcome.notes]).toEqual([600, 0, [said]]);
-      const other = await run(scenario(limiter, fields, 'seed: 8\n'), {}, path);
-      expect([other.outcome.requests, other.outcome.limited]).toEqual([600, 0]);
-    },
-  );
-
-  it.each([
-    ['{ threshold: 1000, within: 2 }', ''],
-    ['{ like: nginx, rate: 10r/s, burst: 1, nodelay: true }', ', placement: start'],
-  ])(
-    'a log of whole seconds is left as it is under a window, or where a placement is given: %s%s',
-    async (limiter, fields) => {
-      const { outcome } = await run(scenario(limiter, fields), {}, path);
-      expect([outcome.requests, outcome.notes]).toEqual([600, undefined]);
-    },
-  );
+it.each([
+  ['{ like: nginx, rate: 10r/s, burst: 1, nodelay: true }', ''],
+  ['{ primitive: gcra, params: { T_ms: 99, tau_ms: 0 } }', ''],
+  ['{ like: nginx, rate: 5r/s, burst: 1, nodelay: true }', ', key_column: who'],
+])('a log of whole seconds is spread over its seconds by the seed, and that is said: %s%s', async (limiter, fields) => {
+  const { outcome } = await run(scenario(limiter, fields), {}, path);
+  expect([outcome.requests, outcome.limited, outcome.notes]).toEqual([600, 0, [said]]);
+  const other = await run(scenario(limiter, fields, 'seed: 8\n'), {}, path);
+  expect([other.outcome.requests, other.outcome.limited]).toEqual([600, 0]);
 });
+
+it.each([
+  ['{ threshold: 1000, within: 2 }', ''],
+  ['{ like: nginx, rate: 10r/s, burst: 1, nodelay: true }', ', placement: start'],
+])(
+  'a log of whole seconds is left as it is under a window, or where a placement is given: %s%s',
+  async (limiter, fields) => {
+    const { outcome } = await run(scenario(limiter, fields), {}, path);
+    expect([outcome.requests, outcome.notes]).toEqual([600, undefined]);
+  },
+);
 
 it.each([
   [0, 777],

@@ -1,6 +1,6 @@
 // Keys that do not all have a place: the model of a scenario beside the keyed contract of a node, and what a run says of it.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { Failure } from '../../../src/core/schema/failure.js';
@@ -97,8 +97,7 @@ it('the places of keys decide, move and say when to come again as the keyed cont
   );
 });
 
-describe('a scenario with fewer places than keys', () => {
-  const scenario = (overflow: string, more = '') => `
+const scenario = (overflow: string, more = '') => `
 question: Which keys find a place?
 duration: 10
 drain: 4
@@ -108,36 +107,35 @@ keyed: { max_keys: 2, overflow: ${overflow} }
 arrivals: [{ model: constant, rate: 3 }]
 ${more}`;
 
-  // Three keys with one request a cycle each; the third finds no place as long as the others come.
-  it.each([
-    ['refuse', { requests: 10, limited: 10 }],
-    ['share', { requests: 10, limited: 8 }],
-  ])('an outcome says what was requested and limited without a place: overflow %s', async (overflow, without_place) => {
-    const { outcome } = await run(scenario(overflow));
-    expect(outcome.without_place).toEqual(without_place);
-    expect(outcome.requests).toBe(30);
-    const none = outcome.by_contract.find(({ id }) => id === '(no place)');
-    expect(none).toMatchObject(without_place);
-    expect(none?.peak_count).toBe(overflow === 'refuse' ? 0 : 4);
-    expect(outcome.by_contract.find(({ id }) => id === '3')).toMatchObject({ requests: 0 });
-  });
+// Three keys with one request a cycle each; the third finds no place as long as the others come.
+it.each([
+  ['refuse', { requests: 10, limited: 10 }],
+  ['share', { requests: 10, limited: 8 }],
+])('an outcome says what was requested and limited without a place: overflow %s', async (overflow, without_place) => {
+  const { outcome } = await run(scenario(overflow));
+  expect(outcome.without_place).toEqual(without_place);
+  expect(outcome.requests).toBe(30);
+  const none = outcome.by_contract.find(({ id }) => id === '(no place)');
+  expect(none).toMatchObject(without_place);
+  expect(none?.peak_count).toBe(overflow === 'refuse' ? 0 : 4);
+  expect(outcome.by_contract.find(({ id }) => id === '3')).toMatchObject({ requests: 0 });
+});
 
-  it('an expectation can name what was limited without a place, and every attempt of a client is counted', async () => {
-    const { outcome } = await run(
-      scenario(
-        'refuse',
-        `clients: [{ kind: obedient, max_attempts: 2 }]
+it('an expectation can name what was limited without a place, and every attempt of a client is counted', async () => {
+  const { outcome } = await run(
+    scenario(
+      'refuse',
+      `clients: [{ kind: obedient, max_attempts: 2 }]
 expect: [without_place.limited > 0]`,
-      ),
-    );
-    expect(outcome.without_place!.limited).toBeGreaterThan(0);
-    expect(outcome.verdict).toBe('held');
-    expect(outcome.clients![0]!.attempts).toBe(outcome.requests);
-  });
+    ),
+  );
+  expect(outcome.without_place!.limited).toBeGreaterThan(0);
+  expect(outcome.verdict).toBe('held');
+  expect(outcome.clients![0]!.attempts).toBe(outcome.requests);
+});
 
-  it('an outcome says nothing of places where each key has one', async () => {
-    const { outcome } = await run(scenario('refuse').replace('max_keys: 2', 'max_keys: 3'));
-    expect(outcome.without_place).toBeUndefined();
-    expect(outcome.contracts).toBe(3);
-  });
+it('an outcome says nothing of places where each key has one', async () => {
+  const { outcome } = await run(scenario('refuse').replace('max_keys: 2', 'max_keys: 3'));
+  expect(outcome.without_place).toBeUndefined();
+  expect(outcome.contracts).toBe(3);
 });

@@ -40,61 +40,59 @@ async function run(
   return ran;
 }
 
-describe('request logs', () => {
-  const pathOf = ({ name, text, path }: RecordedLog) => path ?? file(name, text!);
+const pathOf = ({ name, text, path }: RecordedLog) => path ?? file(name, text!);
 
-  it.each(recordedLogs.map((log) => [log.name, log] as const))(
-    '%s gives the figures of two independent programs',
-    async (_, log) => {
-      const { outcome } = await run(pathOf(log), { log: log.options });
-      const moves = outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`);
-      const { first, last, ...figures } = log.figures;
-      expect(outcome).toMatchObject({
-        ...figures,
-        restores: figures.entries,
-        admitted: figures.requests - figures.limited,
-        skipped_lines: 0,
-      });
-      expect([moves.slice(0, 2), moves.slice(-2), moves.length]).toEqual([first, last, 2 * figures.entries]);
-    },
-  );
+it.each(recordedLogs.map((log) => [log.name, log] as const))(
+  '%s gives the figures of two independent programs',
+  async (_, log) => {
+    const { outcome } = await run(pathOf(log), { log: log.options });
+    const moves = outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`);
+    const { first, last, ...figures } = log.figures;
+    expect(outcome).toMatchObject({
+      ...figures,
+      restores: figures.entries,
+      admitted: figures.requests - figures.limited,
+      skipped_lines: 0,
+    });
+    expect([moves.slice(0, 2), moves.slice(-2), moves.length]).toEqual([first, last, 2 * figures.entries]);
+  },
+);
 
-  const clf = recordedLogs.filter(({ understood }) => understood.startsWith('combined'));
+const clf = recordedLogs.filter(({ understood }) => understood.startsWith('combined'));
 
-  it.each(
-    clf.flatMap((log) =>
-      (
-        [
-          [20, 60, undefined],
-          [7, 13, undefined],
-          [1, 1, undefined],
-          [1000, 5000, undefined],
-          [5, 10, 'client'],
-          [1, 200, 'client'],
-        ] as const
-      ).map((limiter) => [...limiter, log.name, log] as const),
-    ),
-  )(
-    'a limiter of %i in %i cycles, keyed by %s, gives the figures of the naive one: %s',
-    async (threshold, within, keyColumn, _, log) => {
-      const path = pathOf(log);
-      const { outcome } = await run(path, { threshold, within, top: 10_000, log: { keyColumn } });
-      const counted = new Counted();
-      await readLog(path, { keyColumn }, counted);
-      const expected = counted.keys.map((key) => {
-        const { limited, peak_count, moves } = naiveFigures(counted.of(key), threshold, within);
-        return [key || 'all', limited, peak_count, moves];
-      });
-      const found = outcome.by_contract.map(({ id, limited, peak_count, transitions }) => [
-        id,
-        limited,
-        peak_count,
-        transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`),
-      ]);
-      expect(found.sort(byId)).toEqual(expected.sort(byId));
-    },
-  );
-});
+it.each(
+  clf.flatMap((log) =>
+    (
+      [
+        [20, 60, undefined],
+        [7, 13, undefined],
+        [1, 1, undefined],
+        [1000, 5000, undefined],
+        [5, 10, 'client'],
+        [1, 200, 'client'],
+      ] as const
+    ).map((limiter) => [...limiter, log.name, log] as const),
+  ),
+)(
+  'a limiter of %i in %i cycles, keyed by %s, gives the figures of the naive one: %s',
+  async (threshold, within, keyColumn, _, log) => {
+    const path = pathOf(log);
+    const { outcome } = await run(path, { threshold, within, top: 10_000, log: { keyColumn } });
+    const counted = new Counted();
+    await readLog(path, { keyColumn }, counted);
+    const expected = counted.keys.map((key) => {
+      const { limited, peak_count, moves } = naiveFigures(counted.of(key), threshold, within);
+      return [key || 'all', limited, peak_count, moves];
+    });
+    const found = outcome.by_contract.map(({ id, limited, peak_count, transitions }) => [
+      id,
+      limited,
+      peak_count,
+      transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`),
+    ]);
+    expect(found.sort(byId)).toEqual(expected.sort(byId));
+  },
+);
 
 const byId = ([a]: unknown[], [b]: unknown[]) => (String(a) < String(b) ? -1 : 1);
 

@@ -26,7 +26,7 @@ it.each([
   [20, 11, 0.55, true],
   [100, 7, 0.07, true],
   [100, 6, 0.07, false],
-])('with %i runs of which %i held and share %s, an expectation holds: %s', (n, held, share, isEnough) => {
+])('an expectation of %i runs, of which %i held, with share %s, holds: %s', (n, held, share, isEnough) => {
   const expectation = { name: 'x', expected: 'limited == 0', actual: 0, held: true, ...(share && { share }) };
   const outcome = { expectations: [expectation], digest: '' } as unknown as Outcome;
   const replications = { n, held, held_share: { low: 0, high: 1 }, failed_seeds: [], figures: {} };

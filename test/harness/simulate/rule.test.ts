@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastValueFrom, map, reduce, toArray } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { parseScenario, type ScenarioObject } from '../../../src/harness/scenario/load-scenario.js';
@@ -81,39 +81,37 @@ it('a limit of connections counts a request as long as the service takes', async
   expect(outcome.restores).toBe(outcome.entries);
 });
 
-describe('a log through a rule', () => {
-  const definition = ruleLimiter({ primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } });
-  const times = Array.from({ length: 110 }, (_, n) => 1_699_999_200_000 + 99 * n);
+const definition = ruleLimiter({ primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } });
+const times = Array.from({ length: 110 }, (_, n) => 1_699_999_200_000 + 99 * n);
 
-  it('a log is decided by a rule at the ms of its lines, each client by itself', async () => {
-    const file = join(temporaryFolder(), 'requests.csv');
-    const lines = times.flatMap((ms) => [`${ms},a`, `${ms},b`]);
-    writeFileSync(file, ['time,client', ...lines].join('\n'));
-    const { outcome } = await replay([file], {
-      name: 'log',
-      cycleMs: 777,
-      plan: planContract(definition),
-      log: { timeColumn: 'time', keyColumn: 'client' },
-    });
-    expect(outcome).toMatchObject({ contracts: 2, requests: 220, admitted: 110, limited: 110, delayed: 0 });
-    expect(outcome.by_contract[0]).toMatchObject({ rule: 'gcra', threshold: 1, peak_count: 1 });
+it('a log is decided by a rule at the ms of its lines, each client by itself', async () => {
+  const file = join(temporaryFolder(), 'requests.csv');
+  const lines = times.flatMap((ms) => [`${ms},a`, `${ms},b`]);
+  writeFileSync(file, ['time,client', ...lines].join('\n'));
+  const { outcome } = await replay([file], {
+    name: 'log',
+    cycleMs: 777,
+    plan: planContract(definition),
+    log: { timeColumn: 'time', keyColumn: 'client' },
   });
+  expect(outcome).toMatchObject({ contracts: 2, requests: 220, admitted: 110, limited: 110, delayed: 0 });
+  expect(outcome.by_contract[0]).toMatchObject({ rule: 'gcra', threshold: 1, peak_count: 1 });
+});
 
-  it('a stream through a rule admits what the rule admits, in rows of ascending cycles', async () => {
-    const rows = replay$(
-      times.map((at) => ({ at })),
-      definition,
-    );
-    const sums = await lastValueFrom(rows.pipe(reduce((sum, { totals }) => sum + totals.admitted, 0)));
-    const cycles = await lastValueFrom(
-      rows.pipe(
-        map(({ cycle }) => cycle),
-        toArray(),
-      ),
-    );
-    expect(sums).toBe(55);
-    expect(cycles).toEqual([...new Set(cycles)].sort((a, b) => a - b));
-  });
+it('a stream through a rule admits what the rule admits, in rows of ascending cycles', async () => {
+  const rows = replay$(
+    times.map((at) => ({ at })),
+    definition,
+  );
+  const sums = await lastValueFrom(rows.pipe(reduce((sum, { totals }) => sum + totals.admitted, 0)));
+  const cycles = await lastValueFrom(
+    rows.pipe(
+      map(({ cycle }) => cycle),
+      toArray(),
+    ),
+  );
+  expect(sums).toBe(55);
+  expect(cycles).toEqual([...new Set(cycles)].sort((a, b) => a - b));
 });
 
 it.each([

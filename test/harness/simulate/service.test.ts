@@ -179,7 +179,7 @@ describe('requests that lose patience', () => {
     stopMs: fc.integer({ min: 0, max: 800 }),
   });
 
-  it('at any instant, arrived = served + refused + dropped + waiting + being served', () => {
+  it('what arrived is at any instant served, refused, dropped, waiting or being served', () => {
     fc.assert(
       fc.property(given, ({ requests, stopMs, ...rest }) => {
         const { clock, service } = crowd(rest, requests);

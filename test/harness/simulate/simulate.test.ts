@@ -11,38 +11,34 @@ import { drawn, everyCycle, run, type Told } from './running.js';
 const counted = (counts: readonly number[], more = '') =>
   `question: Q?\nduration: ${counts.length}\narrivals: [{ model: counts, counts: [${counts.join(', ')}] }]\n${more}`;
 
-describe('requests in, decisions out: requests:admitted of each cycle, in brackets while limiting', () => {
-  // biome-ignore format: one case a line
-  it.each<[what: string, limiter: string, counts: number[], line: string]>([
-    ['the worked example',
-      '{ threshold: 2, within: 10 }', [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], '1:1 1:1 . . . . . . . [1:0] [1:0] . . . . . . . . . .'],
-    ['the threshold itself is served', '{ threshold: 3, within: 2 }', [3, 0, 3], '3:3 . 3:3 . .'],
-    ['one more trips the gate', '{ threshold: 3, within: 2 }', [4, 0, 3], '[4:3] [.] 3:3 . .'],
-    ['requests that are limited count, too', '{ threshold: 1, within: 2 }', [2, 1, 1, 1, 0, 1], '[2:1] [1:0] [1:0] [1:0] . 1:1 . .'],
-    ['a window of one cycle forgets at once', '{ threshold: 1, within: 1 }', [2, 2, 1], '[2:1] [2:1] 1:1 .'],
-    ['nothing at all', '{ threshold: 1, within: 1 }', [0, 0], '. . .'],
-  ])('requests and decisions of each cycle follow the window: %s', async (_, limiter, counts, line) => {
-    const { outcome, timeline } = await run(counted(counts, `limiter: ${limiter}\n`));
-    const told = drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!));
-    // The worked example restores and trips again within cycle 10: two transitions, one state at its end.
-    expect(told).toBe(line);
-  });
+// biome-ignore format: one case a line
+it.each<[what: string, limiter: string, counts: number[], line: string]>([
+  ['the worked example',
+    '{ threshold: 2, within: 10 }', [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], '1:1 1:1 . . . . . . . [1:0] [1:0] . . . . . . . . . .'],
+  ['the threshold itself is served', '{ threshold: 3, within: 2 }', [3, 0, 3], '3:3 . 3:3 . .'],
+  ['one more trips the gate', '{ threshold: 3, within: 2 }', [4, 0, 3], '[4:3] [.] 3:3 . .'],
+  ['requests that are limited count, too', '{ threshold: 1, within: 2 }', [2, 1, 1, 1, 0, 1], '[2:1] [1:0] [1:0] [1:0] . 1:1 . .'],
+  ['a window of one cycle forgets at once', '{ threshold: 1, within: 1 }', [2, 2, 1], '[2:1] [2:1] 1:1 .'],
+  ['nothing at all', '{ threshold: 1, within: 1 }', [0, 0], '. . .'],
+])('requests and decisions of each cycle follow the window: %s', async (_, limiter, counts, line) => {
+  const { outcome, timeline } = await run(counted(counts, `limiter: ${limiter}\n`));
+  const told = drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!));
+  // The worked example restores and trips again within cycle 10: two transitions, one state at its end.
+  expect(told).toBe(line);
+});
 
-  it('the worked example has two entries and two restores, with their cycles and counts', async () => {
-    const { outcome } = await run(
-      counted([1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], 'limiter: { threshold: 2, within: 10 }\n'),
-    );
-    expect(outcome.by_contract[0]!.transitions).toEqual([
-      { cycle: 9, to: 'limiting', count: 3 },
-      { cycle: 10, to: 'allowing', count: 2 },
-      { cycle: 10, to: 'limiting', count: 3 },
-      { cycle: 11, to: 'allowing', count: 2 },
-    ]);
-    expect(outcome.reactions).toEqual([
-      { contract: 'all', entry_cycle: 9, reaction_cycles: 0, restore_cycle: 10, recovery_cycles: 1 },
-      { contract: 'all', entry_cycle: 10, reaction_cycles: 0, restore_cycle: 11, recovery_cycles: 1 },
-    ]);
-  });
+it('the worked example has two entries and two restores, with their cycles and counts', async () => {
+  const { outcome } = await run(counted([1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], 'limiter: { threshold: 2, within: 10 }\n'));
+  expect(outcome.by_contract[0]!.transitions).toEqual([
+    { cycle: 9, to: 'limiting', count: 3 },
+    { cycle: 10, to: 'allowing', count: 2 },
+    { cycle: 10, to: 'limiting', count: 3 },
+    { cycle: 11, to: 'allowing', count: 2 },
+  ]);
+  expect(outcome.reactions).toEqual([
+    { contract: 'all', entry_cycle: 9, reaction_cycles: 0, restore_cycle: 10, recovery_cycles: 1 },
+    { contract: 'all', entry_cycle: 10, reaction_cycles: 0, restore_cycle: 11, recovery_cycles: 1 },
+  ]);
 });
 
 /** The whole run by the naive limiter, each request dealt by itself. */
@@ -94,108 +90,108 @@ const laws = fc.oneof(
   fc.constant<PopularitySpec>({ law: 'zipf', exponent: 1.5 }),
 );
 
-describe('any counts', () => {
-  const cases = fc.record({
-    counts: fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 12 })), {
-      minLength: 1,
-      maxLength: 40,
-    }),
-    threshold: fc.integer({ min: 1, max: 12 }),
-    within: fc.integer({ min: 1, max: 15 }),
-    first: fc.constantFrom(0, 7, 2_305_120_007, 100_000_000_000),
-    contracts: fc.integer({ min: 1, max: 4 }),
-    law: laws,
-    seed: fc.integer({ min: 0, max: 99 }),
-  });
-  type Case = typeof cases extends fc.Arbitrary<infer One> ? One : never;
-  const textOf = ({ counts, threshold, within, first, contracts, law, seed }: Case, more = '') =>
-    counted(
-      counts,
-      `start_cycle: ${first}\nseed: ${seed}\nlimiter: { threshold: ${threshold}, within: ${within} }\ncontracts: { count: ${contracts}, popularity: ${JSON.stringify(law)} }\n${more}`,
-    );
+const cases = fc.record({
+  counts: fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 12 })), {
+    minLength: 1,
+    maxLength: 40,
+  }),
+  threshold: fc.integer({ min: 1, max: 12 }),
+  within: fc.integer({ min: 1, max: 15 }),
+  first: fc.constantFrom(0, 7, 2_305_120_007, 100_000_000_000),
+  contracts: fc.integer({ min: 1, max: 4 }),
+  law: laws,
+  seed: fc.integer({ min: 0, max: 99 }),
+});
+type Case = typeof cases extends fc.Arbitrary<infer One> ? One : never;
+const textOf = ({ counts, threshold, within, first, contracts, law, seed }: Case, more = '') =>
+  counted(
+    counts,
+    `start_cycle: ${first}\nseed: ${seed}\nlimiter: { threshold: ${threshold}, within: ${within} }\ncontracts: { count: ${contracts}, popularity: ${JSON.stringify(law)} }\n${more}`,
+  );
 
-  it.each([
-    ['counted cycle by cycle', ''],
-    ['sent one by one by clients that do not react', 'clients: [{ kind: open }]\n'],
-    ['sent one by one at random instants', 'clients: [{ kind: open }]\n#random'],
-  ])('any counts %s give what the naive limiter gives', async (_, more) => {
-    await fc.assert(
-      fc.asyncProperty(cases, async (given) => {
-        const text = textOf(given, more);
-        const { outcome, timeline, totals } = await run(
-          more.includes('#random') ? text.replace('model: counts,', 'model: counts, placement: random,') : text,
-        );
-        const { told, lastCycle, by_contract } = naively(given.counts, given);
-        const sorted = by_contract.toSorted((a, b) => b.limited - a.limited || (a.id < b.id ? -1 : 1));
-        const sum = (name: 'requests' | 'admitted' | 'limited' | 'entries' | 'restores' | 'limiting_cycles') =>
-          by_contract.reduce((total, one) => total + one[name], 0);
-        expect(outcome).toMatchObject({
-          first_cycle: given.first,
-          last_cycle: lastCycle,
-          requests: sum('requests'),
-          admitted: sum('admitted'),
-          limited: sum('limited'),
-          entries: sum('entries'),
-          restores: sum('restores'),
-          limiting_cycles: sum('limiting_cycles'),
-          contracts_limited: by_contract.filter((one) => one.limited > 0).length,
-          peak_count: Math.max(...by_contract.map((one) => one.peak_count)),
-        });
-        expect(outcome.by_contract).toEqual(sorted);
-        by_contract.forEach(({ id }, contract) => {
-          expect(everyCycle(timeline!, id, given.first, lastCycle)).toEqual(told[contract]);
-        });
-        const perCycle = everyCycle(totals, 'all', given.first, lastCycle);
-        expect(perCycle).toEqual(
-          perCycle.map((_, at) => {
-            const limiting = told.filter((one) => one[at]!.state === 'limiting').length;
-            return {
-              requests: told.reduce((n, one) => n + one[at]!.requests, 0),
-              admitted: told.reduce((n, one) => n + one[at]!.admitted, 0),
-              count: limiting,
-              state: limiting > 0 ? 'limiting' : 'allowing',
-            };
-          }),
-        );
-      }),
-    );
-  });
+it.each([
+  ['counted cycle by cycle', ''],
+  ['sent one by one by clients that do not react', 'clients: [{ kind: open }]\n'],
+  ['sent one by one at random instants', 'clients: [{ kind: open }]\n#random'],
+])('any counts %s give what the naive limiter gives', async (_, more) => {
+  await fc.assert(
+    fc.asyncProperty(cases, async (given) => {
+      const text = textOf(given, more);
+      const { outcome, timeline, totals } = await run(
+        more.includes('#random') ? text.replace('model: counts,', 'model: counts, placement: random,') : text,
+      );
+      const { told, lastCycle, by_contract } = naively(given.counts, given);
+      const sorted = by_contract.toSorted((a, b) => b.limited - a.limited || (a.id < b.id ? -1 : 1));
+      const sum = (name: 'requests' | 'admitted' | 'limited' | 'entries' | 'restores' | 'limiting_cycles') =>
+        by_contract.reduce((total, one) => total + one[name], 0);
+      expect(outcome).toMatchObject({
+        first_cycle: given.first,
+        last_cycle: lastCycle,
+        requests: sum('requests'),
+        admitted: sum('admitted'),
+        limited: sum('limited'),
+        entries: sum('entries'),
+        restores: sum('restores'),
+        limiting_cycles: sum('limiting_cycles'),
+        contracts_limited: by_contract.filter((one) => one.limited > 0).length,
+        peak_count: Math.max(...by_contract.map((one) => one.peak_count)),
+      });
+      expect(outcome.by_contract).toEqual(sorted);
+      by_contract.forEach(({ id }, contract) => {
+        expect(everyCycle(timeline!, id, given.first, lastCycle)).toEqual(told[contract]);
+      });
+      const perCycle = everyCycle(totals, 'all', given.first, lastCycle);
+      expect(perCycle).toEqual(
+        perCycle.map((_, at) => {
+          const limiting = told.filter((one) => one[at]!.state === 'limiting').length;
+          return {
+            requests: told.reduce((n, one) => n + one[at]!.requests, 0),
+            admitted: told.reduce((n, one) => n + one[at]!.admitted, 0),
+            count: limiting,
+            state: limiting > 0 ? 'limiting' : 'allowing',
+          };
+        }),
+      );
+    }),
+  );
 });
 
-describe('the length of a run', () => {
-  const overload = counted([5, 5, 5, 5], 'limiter: { threshold: 2, within: 3 }\n');
+const overload = counted([5, 5, 5, 5], 'limiter: { threshold: 2, within: 3 }\n');
 
-  it.each<[what: string, more: string, last: number]>([
-    ['the drain is a window', '', 6],
-    ['or what the scenario says', 'drain: 1\n', 4],
-    ['or nothing', 'drain: 0\n', 3],
-  ])('a run ends after its drain: %s', async (_, more, last) => {
-    const { outcome } = await run(overload + more);
-    const [{ transitions }] = outcome.by_contract as [(typeof outcome.by_contract)[0]];
-    expect([outcome.last_cycle, outcome.limiting_cycles, outcome.entries, transitions.length, outcome.partial]).toEqual(
-      [last, last, 1, last === 6 ? 2 : 1, undefined],
-    );
-  });
+it.each<[what: string, more: string, last: number]>([
+  ['the drain is a window', '', 6],
+  ['or what the scenario says', 'drain: 1\n', 4],
+  ['or nothing', 'drain: 0\n', 3],
+])('a run ends after its drain: %s', async (_, more, last) => {
+  const { outcome } = await run(overload + more);
+  const [{ transitions }] = outcome.by_contract as [(typeof outcome.by_contract)[0]];
+  expect([outcome.last_cycle, outcome.limiting_cycles, outcome.entries, transitions.length, outcome.partial]).toEqual([
+    last,
+    last,
+    1,
+    last === 6 ? 2 : 1,
+    undefined,
+  ]);
+});
 
-  it.each([
-    [0, 0, true],
-    [2, 2, true],
-    [5, 5, true],
-    [6, 6, undefined],
-    [1000, 6, undefined],
-  ])('a run until cycle %i ends at cycle %i, partial %s', async (untilCycle, last, partial) => {
-    const { outcome } = await run(overload, { untilCycle });
-    expect([outcome.last_cycle, outcome.partial, outcome.requests]).toEqual([
-      last,
-      partial,
-      Math.min(20, 5 * (last + 1)),
-    ]);
-  });
+it.each([
+  [0, 0, true],
+  [2, 2, true],
+  [5, 5, true],
+  [6, 6, undefined],
+  [1000, 6, undefined],
+])('a run until cycle %i ends at cycle %i, partial %s', async (untilCycle, last, partial) => {
+  const { outcome } = await run(overload, { untilCycle });
+  expect([outcome.last_cycle, outcome.partial, outcome.requests]).toEqual([
+    last,
+    partial,
+    Math.min(20, 5 * (last + 1)),
+  ]);
+});
 
-  it('clients are counted from the end of the warm-up on', async () => {
-    const { outcome } = await run(`${overload}clients: [{ kind: open }]\nwarm_up: 2\n`);
-    expect([outcome.requests, outcome.clients![0]!.jobs]).toEqual([20, 10]);
-  });
+it('clients are counted from the end of the warm-up on', async () => {
+  const { outcome } = await run(`${overload}clients: [{ kind: open }]\nwarm_up: 2\n`);
+  expect([outcome.requests, outcome.clients![0]!.jobs]).toEqual([20, 10]);
 });
 
 it.each([

@@ -230,127 +230,125 @@ describe.each([
   });
 });
 
-describe('a candidate', () => {
-  const asked = fc.array(fc.record({ key, n: fc.integer({ min: 1, max: 3 }), gap: fc.nat(3) }), { maxLength: 40 });
-  const definitions = [
-    rateLimiter({ threshold: 3, within: 4 }),
-    ...Object.values(rules).map((rule) => ruleLimiter(rule)),
-  ];
+const asked = fc.array(fc.record({ key, n: fc.integer({ min: 1, max: 3 }), gap: fc.nat(3) }), { maxLength: 40 });
+const definitions = [
+  rateLimiter({ threshold: 3, within: 4 }),
+  ...Object.values(rules).map((rule) => ruleLimiter(rule)),
+];
 
-  it.each(definitions.map((one) => [JSON.stringify(one.rule ?? 'window'), one] as const))(
-    'a candidate decides as a contract with its rule alone, and changes no decision: %s',
-    (_, definition) => {
-      fc.assert(
-        fc.property(asked, fc.boolean(), (steps, hasKeys) => {
-          const keyed = hasKeys ? KEYED : undefined;
-          const limiter = rateLimiter({ threshold: 2, within: 3 });
-          const benches = [limiter, limiter, definition].map((one) => new Bench(one, keyed));
-          const [both, one] = benches as [Bench, Bench, Bench];
-          both.change({ candidate: planOf(definition) });
-          const found = { both: 0, only_limiter: 0, only_candidate: 0 };
-          for (const { key: name, n, gap } of steps) {
-            for (const bench of benches) bench.wait(gap);
-            const decided = benches.map((bench) => bench.decide(n, hasKeys ? name : undefined));
-            expect(decided[0]).toBe(decided[1]);
-            const [limited, would] = [n - decided[1]!, n - decided[2]!];
-            found.both += Math.min(limited, would);
-            found.only_limiter += Math.max(0, limited - would);
-            found.only_candidate += Math.max(0, would - limited);
-          }
-          expect(both.contract.comparison).toMatchObject({ compared: found });
-          const isOfContract = ({ kind }: { kind: string }) => kind.startsWith('transition');
-          expect(both.rows().filter(isOfContract).length).toBe(one.rows().filter(isOfContract).length);
-        }),
-        { numRuns: tries(20) },
-      );
-    },
-  );
-
-  it('a candidate says whom it and the limiter would treat differently', () => {
-    const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }), KEYED);
-    bench.change({ candidate: windowPlan(2, 10) });
-    bench.decide(4, 'ann');
-    bench.decide(2, 'bob');
-    bench.decide(7, 'cy');
-    expect(bench.contract.comparison).toMatchObject({
-      requests: 13,
-      compared: { both: 2, only_limiter: 0, only_candidate: 5 },
-      byKey: new Map([
-        ['ann', { both: 0, only_limiter: 0, only_candidate: 2 }],
-        ['cy', { both: 2, only_limiter: 0, only_candidate: 3 }],
-      ]),
-    });
-  });
-
-  it('a candidate goes on after a restart from the counts of the limiter', () => {
-    const bench = new Bench(rateLimiter({ threshold: 9, within: 10 }), KEYED);
-    bench.change({ candidate: windowPlan(4, 10) });
-    bench.decide(4, 'ann');
-    bench.restart();
-    bench.decide(1, 'ann');
-    expect(bench.contract.comparison).toMatchObject({ compared: { only_candidate: 1 } });
-  });
-
-  it('a candidate becomes the limiter with its own counts, by one row, and the limiter the candidate', () => {
-    const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }), KEYED);
-    bench.change({ candidate: planOf(tokenBucket(3)) });
-    bench.decide(4, 'ann');
-    expect(bench.change({ promotes: true, by: 'wk_1' }).resets).toBe(true);
-    expect(bench.decide(1, 'ann')).toBe(0);
-    bench.restart(true);
-    expect(bench.decide(1, 'ann')).toBe(0);
-    expect(bench.contract.comparison?.plan.thresholds).toEqual([5]);
-    const changed = bench.rows().filter(({ kind }) => kind === 'contract_changed');
-    const what = changed.map(({ changes }) => changes?.map((one) => one.what));
-    expect(what).toEqual([['candidate'], ['rule', 'candidate', 'threshold', 'within']]);
-    bench.change({ candidate: null });
-    expect([bench.contract.comparison, bench.rows().at(-1)?.changes?.[0]?.what]).toEqual([undefined, 'candidate']);
-  });
-
-  it('a candidate that has decided nothing for a while moves no key in a cycle before it became the limiter', () => {
-    const bench = new Bench(rateLimiter({ threshold: 9, within: 100 }), KEYED);
-    bench.change({ candidate: windowPlan(1, 100) });
-    bench.decide(3, 'bob');
-    bench.wait(5);
-    bench.change({ promotes: true });
-    expect(bench.decide(1, 'bob')).toBe(0);
-    expect(bench.rows().at(-1)).toMatchObject({ kind: 'transition', key: 'bob', cycle: START + 5 });
-  });
-
-  it('a contract never stops, and its record holds, whatever of it and its candidate changes', () => {
-    const limiters = [windowPlan(1, 4), windowPlan(3, 9), planOf(tokenBucket(2)), planOf(tokenBucket(4, 2))];
-    const limiter = fc.constantFrom(...limiters);
-    const change: fc.Arbitrary<ContractChange> = fc.oneof(
-      limiter.map((plan) => ({ plan })),
-      limiter.map((plan) => ({ candidate: plan })),
-      fc.constantFrom<ContractChange>({ promotes: true }, { candidate: null }, { name: 'login' }),
-    );
-    const does = fc.oneof(
-      { weight: 4, arbitrary: fc.record({ key, n: fc.integer({ min: 1, max: 5 }), gap: fc.nat(6) }) },
-      { weight: 2, arbitrary: change },
-      { weight: 2, arbitrary: fc.constantFrom('restart' as const, 'kill' as const, 'wait' as const) },
-    );
+it.each(definitions.map((one) => [JSON.stringify(one.rule ?? 'window'), one] as const))(
+  'a candidate decides as a contract with its rule alone, and changes no decision: %s',
+  (_, definition) => {
     fc.assert(
-      fc.property(fc.array(does, { maxLength: 40 }), (steps) => {
-        const bench = new Bench(rateLimiter({ threshold: 2, within: 6 }), KEYED);
-        for (const one of steps) {
-          if (one === 'wait') bench.wait(2);
-          else if (typeof one === 'string') bench.restart(one === 'kill');
-          else if ('gap' in one) {
-            bench.wait(one.gap);
-            bench.decide(one.n, one.key);
-          } else if (!('promotes' in one) || bench.contract.comparison !== undefined) bench.change(one);
+      fc.property(asked, fc.boolean(), (steps, hasKeys) => {
+        const keyed = hasKeys ? KEYED : undefined;
+        const limiter = rateLimiter({ threshold: 2, within: 3 });
+        const benches = [limiter, limiter, definition].map((one) => new Bench(one, keyed));
+        const [both, one] = benches as [Bench, Bench, Bench];
+        both.change({ candidate: planOf(definition) });
+        const found = { both: 0, only_limiter: 0, only_candidate: 0 };
+        for (const { key: name, n, gap } of steps) {
+          for (const bench of benches) bench.wait(gap);
+          const decided = benches.map((bench) => bench.decide(n, hasKeys ? name : undefined));
+          expect(decided[0]).toBe(decided[1]);
+          const [limited, would] = [n - decided[1]!, n - decided[2]!];
+          found.both += Math.min(limited, would);
+          found.only_limiter += Math.max(0, limited - would);
+          found.only_candidate += Math.max(0, would - limited);
         }
-        bench.wait(20);
-        expect(bench.contract.failure).toBeUndefined();
-        bench.rows();
+        expect(both.contract.comparison).toMatchObject({ compared: found });
+        const isOfContract = ({ kind }: { kind: string }) => kind.startsWith('transition');
+        expect(both.rows().filter(isOfContract).length).toBe(one.rows().filter(isOfContract).length);
       }),
-      { numRuns: tries(60) },
+      { numRuns: tries(20) },
     );
-  });
+  },
+);
 
-  it('a contract without a candidate has none to promote', () => {
-    const bench = new Bench(rateLimiter());
-    expect(codeOf(() => bench.change({ promotes: true }))).toBe('no_candidate');
+it('a candidate says whom it and the limiter would treat differently', () => {
+  const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }), KEYED);
+  bench.change({ candidate: windowPlan(2, 10) });
+  bench.decide(4, 'ann');
+  bench.decide(2, 'bob');
+  bench.decide(7, 'cy');
+  expect(bench.contract.comparison).toMatchObject({
+    requests: 13,
+    compared: { both: 2, only_limiter: 0, only_candidate: 5 },
+    byKey: new Map([
+      ['ann', { both: 0, only_limiter: 0, only_candidate: 2 }],
+      ['cy', { both: 2, only_limiter: 0, only_candidate: 3 }],
+    ]),
   });
+});
+
+it('a candidate goes on after a restart from the counts of the limiter', () => {
+  const bench = new Bench(rateLimiter({ threshold: 9, within: 10 }), KEYED);
+  bench.change({ candidate: windowPlan(4, 10) });
+  bench.decide(4, 'ann');
+  bench.restart();
+  bench.decide(1, 'ann');
+  expect(bench.contract.comparison).toMatchObject({ compared: { only_candidate: 1 } });
+});
+
+it('a candidate becomes the limiter with its own counts, by one row, and the limiter the candidate', () => {
+  const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }), KEYED);
+  bench.change({ candidate: planOf(tokenBucket(3)) });
+  bench.decide(4, 'ann');
+  expect(bench.change({ promotes: true, by: 'wk_1' }).resets).toBe(true);
+  expect(bench.decide(1, 'ann')).toBe(0);
+  bench.restart(true);
+  expect(bench.decide(1, 'ann')).toBe(0);
+  expect(bench.contract.comparison?.plan.thresholds).toEqual([5]);
+  const changed = bench.rows().filter(({ kind }) => kind === 'contract_changed');
+  const what = changed.map(({ changes }) => changes?.map((one) => one.what));
+  expect(what).toEqual([['candidate'], ['rule', 'candidate', 'threshold', 'within']]);
+  bench.change({ candidate: null });
+  expect([bench.contract.comparison, bench.rows().at(-1)?.changes?.[0]?.what]).toEqual([undefined, 'candidate']);
+});
+
+it('a candidate that has decided nothing for a while moves no key in a cycle before it became the limiter', () => {
+  const bench = new Bench(rateLimiter({ threshold: 9, within: 100 }), KEYED);
+  bench.change({ candidate: windowPlan(1, 100) });
+  bench.decide(3, 'bob');
+  bench.wait(5);
+  bench.change({ promotes: true });
+  expect(bench.decide(1, 'bob')).toBe(0);
+  expect(bench.rows().at(-1)).toMatchObject({ kind: 'transition', key: 'bob', cycle: START + 5 });
+});
+
+it('a contract never stops, and its record holds, whatever of it and its candidate changes', () => {
+  const limiters = [windowPlan(1, 4), windowPlan(3, 9), planOf(tokenBucket(2)), planOf(tokenBucket(4, 2))];
+  const limiter = fc.constantFrom(...limiters);
+  const change: fc.Arbitrary<ContractChange> = fc.oneof(
+    limiter.map((plan) => ({ plan })),
+    limiter.map((plan) => ({ candidate: plan })),
+    fc.constantFrom<ContractChange>({ promotes: true }, { candidate: null }, { name: 'login' }),
+  );
+  const does = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ key, n: fc.integer({ min: 1, max: 5 }), gap: fc.nat(6) }) },
+    { weight: 2, arbitrary: change },
+    { weight: 2, arbitrary: fc.constantFrom('restart' as const, 'kill' as const, 'wait' as const) },
+  );
+  fc.assert(
+    fc.property(fc.array(does, { maxLength: 40 }), (steps) => {
+      const bench = new Bench(rateLimiter({ threshold: 2, within: 6 }), KEYED);
+      for (const one of steps) {
+        if (one === 'wait') bench.wait(2);
+        else if (typeof one === 'string') bench.restart(one === 'kill');
+        else if ('gap' in one) {
+          bench.wait(one.gap);
+          bench.decide(one.n, one.key);
+        } else if (!('promotes' in one) || bench.contract.comparison !== undefined) bench.change(one);
+      }
+      bench.wait(20);
+      expect(bench.contract.failure).toBeUndefined();
+      bench.rows();
+    }),
+    { numRuns: tries(60) },
+  );
+});
+
+it('a contract without a candidate has none to promote', () => {
+  const bench = new Bench(rateLimiter());
+  expect(codeOf(() => bench.change({ promotes: true }))).toBe('no_candidate');
 });

@@ -18,89 +18,87 @@ const kindsOf = (seen: readonly AuditRow[]) =>
     ...emitted.map((event) => `${seq} ${event}@${cycle} count ${inputs?.S}`),
   ]);
 
-describe('the main path: events in, decisions out, transitions recorded and verified', () => {
-  it('a burst trips the gate; the agenda restores it in the cycle in which the burst leaves the window', () => {
-    const start = 2_306_790_000;
-    const { clock, host, store, seen } = virtualHost(start);
-    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }), 'rate-limiter');
-    clock.agenda.at(clock.now() + 3 * CYCLE_MS, Rank.arrival, () => contract.decide(8, clock.cycle()));
-    clock.run();
-    expect(kindsOf(seen)).toEqual([
-      `1 machine_created @${start}`,
-      `2 contract_created allowing@${start}`,
-      `3 transition limiting@${start + 3}`,
-      `3 rate_limited@${start + 3} count 6`,
-      `4 transition allowing@${start + 13}`,
-      `4 rate_restored@${start + 13} count 0`,
-    ]);
-    expect([contract.tally.requests, contract.tally.limited, contract.tally.restores]).toEqual([8, 3, 1]);
-    const rows = store.rows('m');
-    expect(verifyRows(rows)).toMatchObject({ valid: true, rows: 4 });
-    expect(rows[2]).toMatchObject({
-      from: 'allowing',
-      operator: 'KO42',
-      inputs: { S: 6, cycle: start + 3 },
-      cause: 'trigger',
-      emitted: ['rate_limited'],
-      at: new Date((start + 3) * CYCLE_MS).toISOString(),
-    });
-    expect(rows[2]!.master_equation_block).toContain('R(t)');
-    expect(rows[2]!.proof_digest).toBeUndefined();
+it('a burst trips the gate; the agenda restores it in the cycle in which the burst leaves the window', () => {
+  const start = 2_306_790_000;
+  const { clock, host, store, seen } = virtualHost(start);
+  const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }), 'rate-limiter');
+  clock.agenda.at(clock.now() + 3 * CYCLE_MS, Rank.arrival, () => contract.decide(8, clock.cycle()));
+  clock.run();
+  expect(kindsOf(seen)).toEqual([
+    `1 machine_created @${start}`,
+    `2 contract_created allowing@${start}`,
+    `3 transition limiting@${start + 3}`,
+    `3 rate_limited@${start + 3} count 6`,
+    `4 transition allowing@${start + 13}`,
+    `4 rate_restored@${start + 13} count 0`,
+  ]);
+  expect([contract.tally.requests, contract.tally.limited, contract.tally.restores]).toEqual([8, 3, 1]);
+  const rows = store.rows('m');
+  expect(verifyRows(rows)).toMatchObject({ valid: true, rows: 4 });
+  expect(rows[2]).toMatchObject({
+    from: 'allowing',
+    operator: 'KO42',
+    inputs: { S: 6, cycle: start + 3 },
+    cause: 'trigger',
+    emitted: ['rate_limited'],
+    at: new Date((start + 3) * CYCLE_MS).toISOString(),
   });
+  expect(rows[2]!.master_equation_block).toContain('R(t)');
+  expect(rows[2]!.proof_digest).toBeUndefined();
+});
 
-  it('a refused request that brings the next admission forward wakes the contract then, not when it was due before', () => {
-    const { host, seen, runTo } = virtualHost();
-    const of = [
-      { primitive: 'fixed_window', params: { limit: 3, window_ms: 2 * CYCLE_MS } },
-      {
-        primitive: 'fixed_window',
-        params: { limit: 4, window_ms: 100 * CYCLE_MS, count_refused: true, block_ms: 777 },
-      },
-    ];
-    const { id } = host.createContract('m', ruleLimiter({ primitive: 'and_all_charged', params: { of } }));
-    // The fourth fills the second window, the fifth begins its block.
-    expect([host.contract(id).decide(4, 0), host.contract(id).decide(1, 0)]).toEqual([3, 0]);
-    runTo(5);
-    const moves = kindsOf(seen).filter((line) => line.includes('transition'));
-    expect(moves).toEqual(['3 transition limiting@0', '4 transition allowing@2']);
-  });
+it('a refused request that brings the next admission forward wakes the contract then, not when it was due before', () => {
+  const { host, seen, runTo } = virtualHost();
+  const of = [
+    { primitive: 'fixed_window', params: { limit: 3, window_ms: 2 * CYCLE_MS } },
+    {
+      primitive: 'fixed_window',
+      params: { limit: 4, window_ms: 100 * CYCLE_MS, count_refused: true, block_ms: 777 },
+    },
+  ];
+  const { id } = host.createContract('m', ruleLimiter({ primitive: 'and_all_charged', params: { of } }));
+  // The fourth fills the second window, the fifth begins its block.
+  expect([host.contract(id).decide(4, 0), host.contract(id).decide(1, 0)]).toEqual([3, 0]);
+  runTo(5);
+  const moves = kindsOf(seen).filter((line) => line.includes('transition'));
+  expect(moves).toEqual(['3 transition limiting@0', '4 transition allowing@2']);
+});
 
-  it('idle contracts are never woken; a limiting one wakes when its window can let it go', () => {
-    const { clock, host } = virtualHost();
-    const [idle, busy] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 2, within: 10 })));
-    expect(clock.agenda.size).toBe(0);
-    host.contract(busy!.id).decide(5, 0);
-    expect(clock.agenda.size).toBe(1);
-    expect(clock.agenda.nextDue()).toBe(10 * CYCLE_MS);
-    clock.run();
-    expect([idle!.state, busy!.state, clock.cycle()]).toEqual(['allowing', 'allowing', 10]);
-  });
+it('idle contracts are never woken; a limiting one wakes when its window can let it go', () => {
+  const { clock, host } = virtualHost();
+  const [idle, busy] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 2, within: 10 })));
+  expect(clock.agenda.size).toBe(0);
+  host.contract(busy!.id).decide(5, 0);
+  expect(clock.agenda.size).toBe(1);
+  expect(clock.agenda.nextDue()).toBe(10 * CYCLE_MS);
+  clock.run();
+  expect([idle!.state, busy!.state, clock.cycle()]).toEqual(['allowing', 'allowing', 10]);
+});
 
-  it('contracts of equal definitions share one plan, also after a restart', () => {
-    const { host, store } = virtualHost();
-    const made = [5, 5, 6].map((threshold) => host.createContract('m', rateLimiter({ threshold })));
-    const revived = [...virtualHost(0, store).host.contracts.values()];
-    for (const contracts of [made, revived])
-      expect(contracts.map(({ plan }) => plan === contracts[0]!.plan)).toEqual([true, true, false]);
-  });
+it('contracts of equal definitions share one plan, also after a restart', () => {
+  const { host, store } = virtualHost();
+  const made = [5, 5, 6].map((threshold) => host.createContract('m', rateLimiter({ threshold })));
+  const revived = [...virtualHost(0, store).host.contracts.values()];
+  for (const contracts of [made, revived])
+    expect(contracts.map(({ plan }) => plan === contracts[0]!.plan)).toEqual([true, true, false]);
+});
 
-  it('a definition that fires on silence is first evaluated in the cycle after its creation', () => {
-    const { clock, host, seen } = virtualHost(7);
-    const says = (emit: string) => ({ event: 'beat', within: 3, post_actions: [{ emit }] });
-    const beat = [
-      move('alive', 'silent', 'count < 1', says('lost')),
-      move('silent', 'alive', 'count >= 1', says('found')),
-    ];
-    const contract = host.createContract('m', defined('heartbeat', { alive: { initial: true }, silent: {} }, beat));
-    expect(contract.image.firstFireCycle).toBe(8);
-    clock.agenda.at(10 * CYCLE_MS, Rank.arrival, () => contract.decide(1, 10, contract.listensTo('beat')));
-    clock.run();
-    expect(kindsOf(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual([
-      '3 lost@8 count 0',
-      '4 found@10 count 1',
-      '5 lost@13 count 0',
-    ]);
-  });
+it('a definition that fires on silence is first evaluated in the cycle after its creation', () => {
+  const { clock, host, seen } = virtualHost(7);
+  const says = (emit: string) => ({ event: 'beat', within: 3, post_actions: [{ emit }] });
+  const beat = [
+    move('alive', 'silent', 'count < 1', says('lost')),
+    move('silent', 'alive', 'count >= 1', says('found')),
+  ];
+  const contract = host.createContract('m', defined('heartbeat', { alive: { initial: true }, silent: {} }, beat));
+  expect(contract.image.firstFireCycle).toBe(8);
+  clock.agenda.at(10 * CYCLE_MS, Rank.arrival, () => contract.decide(1, 10, contract.listensTo('beat')));
+  clock.run();
+  expect(kindsOf(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual([
+    '3 lost@8 count 0',
+    '4 found@10 count 1',
+    '5 lost@13 count 0',
+  ]);
 });
 
 it.each([
@@ -265,15 +263,4 @@ it('a record never goes back in time, however many contracts were asleep, and wh
   const revived = virtualHost(100, store);
   expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
   expect(new Set([...revived.host.contracts.values()].map(({ state }) => state))).toEqual(new Set(['allowing']));
-});
-
-it('contracts of a machine that wake late after a restart do so in the order of their cycles', () => {
-  const { host, store } = virtualHost();
-  for (const within of [30, 10, 20]) host.createContract('m', rateLimiter({ threshold: 1, within })).decide(3, 0);
-  host.saveWindows();
-  host.commit();
-  virtualHost(500, store).runTo(500);
-  const last = store.rows('m').slice(-3);
-  expect(last.map(({ cycle }) => cycle)).toEqual([10, 20, 30]);
-  expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
 });

@@ -70,7 +70,7 @@ it('a second process is refused, and told whom to stop, until the first has ende
   expect(failureOf(() => openStore(dir))).toBeUndefined();
 });
 
-it('of two processes that begin with an empty folder at once one wins, and one loses', async () => {
+it('two processes that begin with an empty folder at once do not both get it: one wins', async () => {
   const dir = temporaryFolder();
   const processes = [startProcess('hold', dir), startProcess('hold', dir)];
   await Promise.all(processes.map((one) => one.printed(1)));
@@ -163,68 +163,66 @@ describe.skipIf(process.platform === 'win32')('files that are taken away while a
   });
 });
 
-describe('a damaged database', () => {
-  const wal = 'weir.db-wal';
-  // biome-ignore format: one case a line
-  it.each<[string, (path: string) => void]>([
-    ['is empty', (path) => fs.truncateSync(path)],
-    ['is text', (path) => fs.writeFileSync(path, 'Where did my database go?\n'.repeat(1000))],
-    ['is noise', (path) => fs.writeFileSync(path, noise(40_960))],
-    ['is zeros', (path) => fs.writeFileSync(path, Buffer.alloc(40_960))],
-    ['is one byte', (path) => fs.writeFileSync(path, 'S')],
-    ['is cut off within its first page', (path) => fs.truncateSync(path, 1000)],
-    ['is cut off after its first page', (path) => fs.truncateSync(path, 4096)],
-    ['has lost its last page', (path) => fs.truncateSync(path, fs.statSync(path).size - 4096)],
-    ['has noise in its head', (path) => overwrite(path, 0, noise(100))],
-    ['has noise on its second page', (path) => overwrite(path, 4096, noise(4096))],
-    ['has noise on a page in its midst', (path) => overwrite(path, 4096 * 12, noise(4096))],
-    ['has zeros on its last page', (path) => overwrite(path, fs.statSync(path).size - 4096, Buffer.alloc(4096))],
-    ['is gone, but its log is there', (path) => fs.renameSync(path, join(path, '..', wal))],
-    ['has a log that is none', (path) => fs.writeFileSync(join(path, '..', wal), noise(100_000))],
-    ['is that of another program', (path) => fs.renameSync(foreign(join(path, '..')), path)],
-    ['has a state with a flipped bit', (path) => edit(path, "UPDATE states SET bytes = CAST(x'02' || substr(bytes, 2) AS BLOB)")],
-    ['has a contract in another state', (path) => edit(path, "UPDATE states SET bytes = CAST(substr(bytes, 1, 2) || 'l' || substr(bytes, 4) AS BLOB)")],
-    ['has a contract that is not JSON', (path) => edit(path, "UPDATE contracts SET image = '{'")],
-    ['has a definition that is none', (path) => edit(path, "UPDATE definitions SET text = '{'")],
-    ['has a last row that is none', (path) => edit(path, 'UPDATE rows SET text = substr(text, 2)')],
-  ])('a database that %s is refused, with what to do', (_, damage) => {
-    const dir = filledFolder();
-    damage(join(dir, 'weir.db'));
-    const failure = failureOf(() =>
-      [...openStore(dir).machines()].map(({ contracts }) => contracts.map(({ state }) => state)),
-    );
-    expect(failure).toMatchObject({
-      code: 'store_damaged',
-      what: `The database weir.db in ${dir} is damaged.`,
-      why: expect.stringMatching(/\.$/),
-      fix: expect.stringContaining('backup'),
-    });
+const wal = 'weir.db-wal';
+// biome-ignore format: one case a line
+it.each<[string, (path: string) => void]>([
+  ['is empty', (path) => fs.truncateSync(path)],
+  ['is text', (path) => fs.writeFileSync(path, 'Where did my database go?\n'.repeat(1000))],
+  ['is noise', (path) => fs.writeFileSync(path, noise(40_960))],
+  ['is zeros', (path) => fs.writeFileSync(path, Buffer.alloc(40_960))],
+  ['is one byte', (path) => fs.writeFileSync(path, 'S')],
+  ['is cut off within its first page', (path) => fs.truncateSync(path, 1000)],
+  ['is cut off after its first page', (path) => fs.truncateSync(path, 4096)],
+  ['has lost its last page', (path) => fs.truncateSync(path, fs.statSync(path).size - 4096)],
+  ['has noise in its head', (path) => overwrite(path, 0, noise(100))],
+  ['has noise on its second page', (path) => overwrite(path, 4096, noise(4096))],
+  ['has noise on a page in its midst', (path) => overwrite(path, 4096 * 12, noise(4096))],
+  ['has zeros on its last page', (path) => overwrite(path, fs.statSync(path).size - 4096, Buffer.alloc(4096))],
+  ['is gone, but its log is there', (path) => fs.renameSync(path, join(path, '..', wal))],
+  ['has a log that is none', (path) => fs.writeFileSync(join(path, '..', wal), noise(100_000))],
+  ['is that of another program', (path) => fs.renameSync(foreign(join(path, '..')), path)],
+  ['has a state with a flipped bit', (path) => edit(path, "UPDATE states SET bytes = CAST(x'02' || substr(bytes, 2) AS BLOB)")],
+  ['has a contract in another state', (path) => edit(path, "UPDATE states SET bytes = CAST(substr(bytes, 1, 2) || 'l' || substr(bytes, 4) AS BLOB)")],
+  ['has a contract that is not JSON', (path) => edit(path, "UPDATE contracts SET image = '{'")],
+  ['has a definition that is none', (path) => edit(path, "UPDATE definitions SET text = '{'")],
+  ['has a last row that is none', (path) => edit(path, 'UPDATE rows SET text = substr(text, 2)')],
+])('a database that %s is refused, with what to do', (_, damage) => {
+  const dir = filledFolder();
+  damage(join(dir, 'weir.db'));
+  const failure = failureOf(() =>
+    [...openStore(dir).machines()].map(({ contracts }) => contracts.map(({ state }) => state)),
+  );
+  expect(failure).toMatchObject({
+    code: 'store_damaged',
+    what: `The database weir.db in ${dir} is damaged.`,
+    why: expect.stringMatching(/\.$/),
+    fix: expect.stringContaining('backup'),
   });
+});
 
-  it.each([
-    ['is found where the counts lie', 'states', 'store_damaged'],
-    ['is left to the verification of its record where the rows lie', 'rows', 'done'],
-  ])('damage to a large database %s', (_, table, code) => {
-    const dir = filledFolder();
-    const path = join(dir, 'weir.db');
-    const before = new (sqlite())(path);
-    const page = before.prepare('SELECT max(pageno) FROM dbstat WHERE name = ?').pluck().get(table) as number;
-    before.close();
-    overwrite(path, 4096 * (page - 1), noise(4096));
-    const database = new (sqlite())(path);
-    expect(codeOf(() => checkIntact(database, dir, path))).toBe('store_damaged');
-    expect(codeOf(() => checkIntact(database, dir, path, 0))).toBe(code);
-    database.close();
-  });
+it.each([
+  ['is found where the counts lie', 'states', 'store_damaged'],
+  ['is left to the verification of its record where the rows lie', 'rows', 'done'],
+])('damage to a large database %s', (_, table, code) => {
+  const dir = filledFolder();
+  const path = join(dir, 'weir.db');
+  const before = new (sqlite())(path);
+  const page = before.prepare('SELECT max(pageno) FROM dbstat WHERE name = ?').pluck().get(table) as number;
+  before.close();
+  overwrite(path, 4096 * (page - 1), noise(4096));
+  const database = new (sqlite())(path);
+  expect(codeOf(() => checkIntact(database, dir, path))).toBe('store_damaged');
+  expect(codeOf(() => checkIntact(database, dir, path, 0))).toBe(code);
+  database.close();
+});
 
-  it('a damaged database is left as it was found', () => {
-    const dir = filledFolder();
-    const path = join(dir, 'weir.db');
-    overwrite(path, 4096 * 12, noise(4096));
-    const before = fs.readFileSync(path);
-    failureOf(() => openStore(dir));
-    expect([fs.readdirSync(dir), fs.readFileSync(path).equals(before)]).toEqual([['weir.db', 'weir.heads'], true]);
-  });
+it('a damaged database is left as it was found', () => {
+  const dir = filledFolder();
+  const path = join(dir, 'weir.db');
+  overwrite(path, 4096 * 12, noise(4096));
+  const before = fs.readFileSync(path);
+  failureOf(() => openStore(dir));
+  expect([fs.readdirSync(dir), fs.readFileSync(path).equals(before)]).toEqual([['weir.db', 'weir.heads'], true]);
 });
 
 it.each([0, 2, 8])('tables of version %i are refused, in words', (version) => {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { visible } from '../../../src/report/command/say.js';
 import { weirHere } from '../../cli/command-line.js';
 import { temporaryFiles } from '../../left-behind.js';
@@ -50,27 +50,25 @@ it('say.ts alone writes words on standard output and standard error', () => {
   expect(others.filter((path) => writes.test(readFileSync(path, 'utf8')))).toEqual([]);
 });
 
-describe('hostile keys, paths and names', () => {
-  const { file } = temporaryFiles();
-  const evil = '\u001b]0;x\u0007\u202e\u2066\u200f';
-  const rows = Array.from({ length: 200 }, (_, n) => `${1_431_857_103 + (n % 20)},a${evil}\n`);
-  const log = file('access.csv', `time,key\n${rows.join('')}`);
-  const question = `"Q${JSON.stringify(evil).slice(1, -1)}?"`;
-  const traffic = 'duration: 20\narrivals: [{ model: constant, rate: 1 }]\n';
-  const scenario = file('named.yaml', `question: ${question}\n${traffic}`);
+const { file } = temporaryFiles();
+const evil = '\u001b]0;x\u0007\u202e\u2066\u200f';
+const rows = Array.from({ length: 200 }, (_, n) => `${1_431_857_103 + (n % 20)},a${evil}\n`);
+const log = file('access.csv', `time,key\n${rows.join('')}`);
+const question = `"Q${JSON.stringify(evil).slice(1, -1)}?"`;
+const traffic = 'duration: 20\narrivals: [{ model: constant, rate: 1 }]\n';
+const scenario = file('named.yaml', `question: ${question}\n${traffic}`);
 
-  it.each<[string, string[]]>([
-    ['replay', ['replay', log, '--key', 'key', '--threshold', '3', '--out', 'none']],
-    ['replay --compare', ['replay', log, '--key', 'key', '--threshold', '3', '--compare', 'nginx', '--out', 'none']],
-    ['recommend', ['recommend', log, '--key', 'key', '--out', 'none']],
-    ['simulate', ['simulate', scenario, '--out', 'none']],
-    ['a failure', ['simulate', `nowhere${evil}.yaml`]],
-    ['a failure as JSON', ['simulate', `nowhere${evil}.yaml`, '--json']],
-    ['an unknown command', [`no${evil}`]],
-    ['an unknown option', ['simulate', scenario, `--no${evil}`]],
-  ])('what is printed of hostile names cannot steer a terminal: %s', async (_, args) => {
-    const { out, err } = await weirHere(args);
-    expect((out + err).length).toBeGreaterThan(20);
-    expect((out + err).replaceAll(COLOUR, '')).not.toMatch(UNSEEN);
-  });
+it.each<[string, string[]]>([
+  ['replay', ['replay', log, '--key', 'key', '--threshold', '3', '--out', 'none']],
+  ['replay --compare', ['replay', log, '--key', 'key', '--threshold', '3', '--compare', 'nginx', '--out', 'none']],
+  ['recommend', ['recommend', log, '--key', 'key', '--out', 'none']],
+  ['simulate', ['simulate', scenario, '--out', 'none']],
+  ['a failure', ['simulate', `nowhere${evil}.yaml`]],
+  ['a failure as JSON', ['simulate', `nowhere${evil}.yaml`, '--json']],
+  ['an unknown command', [`no${evil}`]],
+  ['an unknown option', ['simulate', scenario, `--no${evil}`]],
+])('what is printed of hostile names cannot steer a terminal: %s', async (_, args) => {
+  const { out, err } = await weirHere(args);
+  expect((out + err).length).toBeGreaterThan(20);
+  expect((out + err).replaceAll(COLOUR, '')).not.toMatch(UNSEEN);
 });

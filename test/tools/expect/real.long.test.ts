@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { follows, recorded } from '../../../src/tools/expect/expect.js';
 import { limit } from '../../../src/tools/middleware/limit.js';
 import { temporaryFolder, weir, weirHere } from '../../cli/command-line.js';
@@ -71,17 +71,12 @@ async function answersOf({ send, close }: Asked) {
   return sending.answers;
 }
 
-describe('an assertion on a real limiter', () => {
-  it.concurrent.each(Object.keys(real))(
-    'an assertion passes %s, and fails it as one more or one less',
-    async (name) => {
-      const answers = await answersOf(await real[name]!());
-      const { verdict, why, drawing } = follows(answers, `${LIMIT} in 1s`);
-      expect(verdict, `${why}\n${drawing}`).toBe('follows');
-      for (const wrong of few([LIMIT - 1, LIMIT + 1], 1))
-        expect(follows(answers, `${wrong} in 1s`).verdict).toBe('differs');
-    },
-  );
+it.concurrent.each(Object.keys(real))('an assertion passes %s, and fails it as one more or one less', async (name) => {
+  const answers = await answersOf(await real[name]!());
+  const { verdict, why, drawing } = follows(answers, `${LIMIT} in 1s`);
+  expect(verdict, `${why}\n${drawing}`).toBe('follows');
+  for (const wrong of few([LIMIT - 1, LIMIT + 1], 1))
+    expect(follows(answers, `${wrong} in 1s`).verdict).toBe('differs');
 });
 
 /** On a busy machine a run may be invalid, and is asked for once more, of a new server. */
@@ -95,36 +90,34 @@ async function checked(words: string, own: number, windowMs: number) {
   }
 }
 
-describe('weir check', () => {
-  it.concurrent.each([
-    ['a limit', `${LIMIT} in 3s`, LIMIT, 0, /Observed agrees with predicted/],
-    ['a product', `express-rate-limit windowMs=3000 limit=${LIMIT}`, LIMIT, 0, /Observed agrees with predicted/],
-    ['one more', `${LIMIT} in 3s`, LIMIT + 1, 3, /Observed differs from predicted/],
-    ['one less', `${LIMIT} in 3s`, LIMIT - 1, 3, /Observed differs from predicted/],
-    ['none', `${LIMIT} in 3s`, 10_000, 3, /Observed differs from predicted/],
-    ['a window twice as long', `${LIMIT} in 1500ms`, LIMIT, 3, /Observed differs from predicted/],
-    ['two fifths of a window', `${LIMIT} in 7500ms`, LIMIT, 3, /Observed differs from predicted/],
-    ['two thirds of one', `express-rate-limit windowMs=4500 limit=${LIMIT}`, LIMIT, 3, /differs from predicted/],
-  ])('weir check says of a server with %s whether it follows %s', async (_, words, own, code, said) => {
-    const { code: found, printed, junit } = await checked(words, own, WINDOW_MS);
-    expect([found, printed]).toEqual([code, expect.stringMatching(said)]);
-    expect(junit).toMatch(code === 0 ? /failures="0"/ : /failures="1"/);
-  });
+it.concurrent.each([
+  ['a limit', `${LIMIT} in 3s`, LIMIT, 0, /Observed agrees with predicted/],
+  ['a product', `express-rate-limit windowMs=3000 limit=${LIMIT}`, LIMIT, 0, /Observed agrees with predicted/],
+  ['one more', `${LIMIT} in 3s`, LIMIT + 1, 3, /Observed differs from predicted/],
+  ['one less', `${LIMIT} in 3s`, LIMIT - 1, 3, /Observed differs from predicted/],
+  ['none', `${LIMIT} in 3s`, 10_000, 3, /Observed differs from predicted/],
+  ['a window twice as long', `${LIMIT} in 1500ms`, LIMIT, 3, /Observed differs from predicted/],
+  ['two fifths of a window', `${LIMIT} in 7500ms`, LIMIT, 3, /Observed differs from predicted/],
+  ['two thirds of one', `express-rate-limit windowMs=4500 limit=${LIMIT}`, LIMIT, 3, /differs from predicted/],
+])('weir check says of a server with %s whether it follows %s', async (_, words, own, code, said) => {
+  const { code: found, printed, junit } = await checked(words, own, WINDOW_MS);
+  expect([found, printed]).toEqual([code, expect.stringMatching(said)]);
+  expect(junit).toMatch(code === 0 ? /failures="0"/ : /failures="1"/);
+});
 
-  it('weir check cannot judge what a window that ends meanwhile explains, and says so', async () => {
-    const { url, close } = await startExpress(1_000, LIMIT);
-    const words = ['check', url, `${LIMIT} in 1s`, '--budget', '7', '--out', 'none'];
-    const { code: status, out: printed } = await weir(words);
-    await close();
-    expect([status, printed]).toEqual([4, expect.stringMatching(/None of 7 requests was refused/)]);
-  });
+it('weir check cannot judge what a window that ends meanwhile explains, and says so', async () => {
+  const { url, close } = await startExpress(1_000, LIMIT);
+  const words = ['check', url, `${LIMIT} in 1s`, '--budget', '7', '--out', 'none'];
+  const { code: status, out: printed } = await weir(words);
+  await close();
+  expect([status, printed]).toEqual([4, expect.stringMatching(/None of 7 requests was refused/)]);
+});
 
-  it.each([
-    [['http://127.0.0.1:9/', 'none'], /admits everything/],
-    [['http://127.0.0.1:9/', '5 inn 1s'], /inn/],
-    [['http://127.0.0.1:9/'], /limit/],
-  ])('weir check refuses %j', async (words, said) => {
-    const { code: status, err } = await weirHere(['check', ...words, '--out', 'none']);
-    expect([status, err]).toEqual([2, expect.stringMatching(said)]);
-  });
+it.each([
+  [['http://127.0.0.1:9/', 'none'], /admits everything/],
+  [['http://127.0.0.1:9/', '5 inn 1s'], /inn/],
+  [['http://127.0.0.1:9/'], /limit/],
+])('weir check refuses %j', async (words, said) => {
+  const { code: status, err } = await weirHere(['check', ...words, '--out', 'none']);
+  expect([status, err]).toEqual([2, expect.stringMatching(said)]);
 });

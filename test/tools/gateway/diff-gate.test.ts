@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { weirHere } from '../../cli/command-line.js';
 import { temporaryFiles } from '../../left-behind.js';
 
@@ -86,74 +86,72 @@ it('a change of what is not understood is said, and is never green', async () =>
   ]);
 });
 
-describe('files of any name that nginx includes', () => {
-  const main = (included: string) =>
-    `events {}\nhttp { limit_req_zone $binary_remote_addr zone=z:10m rate=1r/m; ${included} }\n`;
-  const site = (burst: number) => `server { location / { limit_req zone=z burst=${burst} nodelay; } }\n`;
-  const newlyRefused = async (old: string, fresh: string) =>
-    JSON.parse((await gate(old, fresh)).out).traffic.newly_refused;
+const main = (included: string) =>
+  `events {}\nhttp { limit_req_zone $binary_remote_addr zone=z:10m rate=1r/m; ${included} }\n`;
+const site = (burst: number) => `server { location / { limit_req zone=z burst=${burst} nodelay; } }\n`;
+const newlyRefused = async (old: string, fresh: string) =>
+  JSON.parse((await gate(old, fresh)).out).traffic.newly_refused;
 
-  it.each([
-    ['beside the main file', 'include sites-enabled/*;', { 'sites-enabled/shop': site(1) }],
-    ['by its place on the server', 'include /etc/nginx/sites-enabled/*;', { 'sites-enabled/shop': site(1) }],
-    ['a part of a name, and a class', 'include "s?tes-[de]nabled/sh*.site";', { 'sites-enabled/shop.site': site(1) }],
-    [
-      'from the prefix, not from the file',
-      'include conf.d/*.conf;',
-      {
-        'conf.d/a.conf': 'server { include parts/api.location; }',
-        'parts/api.location': 'location / { limit_req zone=z burst=1 nodelay; }',
-        'conf.d/parts/api.location': 'location / { return 200; }',
-      },
-    ],
-    [
-      'nested three deep',
-      'include a/one;',
-      { 'a/one': 'include b/two;', 'b/two': 'include c/three;', 'c/three': site(1) },
-    ],
-    [
-      'rows of a map',
-      `map $request_method $key { include rows/methods; }\nlimit_req_zone $key zone=m:1m rate=1r/m; server { limit_req zone=m burst=1 nodelay; }`,
-      { 'rows/methods': 'GET $binary_remote_addr;\nPOST $binary_remote_addr;\n' },
-    ],
-  ])('files of any name that nginx includes are read: %s', async (name, included, files) => {
-    const place = name.replace(/\W+/g, '-');
-    write(`${place}/nginx.conf`, main(included));
-    for (const [path, text] of Object.entries(files)) write(`${place}/${path}`, text);
-    expect(await newlyRefused('none.conf', place)).toBe(38);
-    expect(await newlyRefused('none.conf', `${place}/nginx.conf`)).toBe(38);
-  });
+it.each([
+  ['beside the main file', 'include sites-enabled/*;', { 'sites-enabled/shop': site(1) }],
+  ['by its place on the server', 'include /etc/nginx/sites-enabled/*;', { 'sites-enabled/shop': site(1) }],
+  ['a part of a name, and a class', 'include "s?tes-[de]nabled/sh*.site";', { 'sites-enabled/shop.site': site(1) }],
+  [
+    'from the prefix, not from the file',
+    'include conf.d/*.conf;',
+    {
+      'conf.d/a.conf': 'server { include parts/api.location; }',
+      'parts/api.location': 'location / { limit_req zone=z burst=1 nodelay; }',
+      'conf.d/parts/api.location': 'location / { return 200; }',
+    },
+  ],
+  [
+    'nested three deep',
+    'include a/one;',
+    { 'a/one': 'include b/two;', 'b/two': 'include c/three;', 'c/three': site(1) },
+  ],
+  [
+    'rows of a map',
+    `map $request_method $key { include rows/methods; }\nlimit_req_zone $key zone=m:1m rate=1r/m; server { limit_req zone=m burst=1 nodelay; }`,
+    { 'rows/methods': 'GET $binary_remote_addr;\nPOST $binary_remote_addr;\n' },
+  ],
+])('files of any name that nginx includes are read: %s', async (name, included, files) => {
+  const place = name.replace(/\W+/g, '-');
+  write(`${place}/nginx.conf`, main(included));
+  for (const [path, text] of Object.entries(files)) write(`${place}/${path}`, text);
+  expect(await newlyRefused('none.conf', place)).toBe(38);
+  expect(await newlyRefused('none.conf', `${place}/nginx.conf`)).toBe(38);
+});
 
-  it('links within the folder are followed, and what is only available is not read', async () => {
-    write('linked/nginx.conf', main('include sites-enabled/*;'));
-    write('linked/sites-available/shop.conf', site(1));
-    write('linked/sites-available/old.conf', site(0).replace('z burst=0', 'z burst=30'));
-    mkdirSync(join(folder, 'linked/sites-enabled'));
-    symlinkSync('../sites-available/shop.conf', join(folder, 'linked/sites-enabled/shop'));
-    expect(readdirSync(join(folder, 'linked/sites-enabled'))).toEqual(['shop']);
-    expect(await newlyRefused('none.conf', 'linked')).toBe(38);
-    const git = (...words: string[]) => execFileSync('git', words, { cwd: folder, stdio: 'ignore' });
-    git('init', '-b', 'main', '.');
-    git('add', 'linked', 'none.conf');
-    git('-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'limits');
-    expect(await newlyRefused('none.conf', 'git:main:linked')).toBe(38);
-  });
+it('links within the folder are followed, and what is only available is not read', async () => {
+  write('linked/nginx.conf', main('include sites-enabled/*;'));
+  write('linked/sites-available/shop.conf', site(1));
+  write('linked/sites-available/old.conf', site(0).replace('z burst=0', 'z burst=30'));
+  mkdirSync(join(folder, 'linked/sites-enabled'));
+  symlinkSync('../sites-available/shop.conf', join(folder, 'linked/sites-enabled/shop'));
+  expect(readdirSync(join(folder, 'linked/sites-enabled'))).toEqual(['shop']);
+  expect(await newlyRefused('none.conf', 'linked')).toBe(38);
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: folder, stdio: 'ignore' });
+  git('init', '-b', 'main', '.');
+  git('add', 'linked', 'none.conf');
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'limits');
+  expect(await newlyRefused('none.conf', 'git:main:linked')).toBe(38);
+});
 
-  it('a file that includes itself is said with its line', async () => {
-    write('round/nginx.conf', main('include a;'));
-    write('round/a', `${site(1)}\ninclude b;`);
-    write('round/b', 'include a;');
-    const { out } = await weir('none.conf', 'round');
-    expect(out).toMatch(/round\/b:1\s+nginx refuses the include of round\/a in itself/);
-  });
+it('a file that includes itself is said with its line', async () => {
+  write('round/nginx.conf', main('include a;'));
+  write('round/a', `${site(1)}\ninclude b;`);
+  write('round/b', 'include a;');
+  const { out } = await weir('none.conf', 'round');
+  expect(out).toMatch(/round\/b:1\s+nginx refuses the include of round\/a in itself/);
+});
 
-  it('an empty folder, and an old one that is not there yet, have no limits', async () => {
-    mkdirSync(join(folder, 'empty'));
-    write('first/nginx.conf', main(site(1)));
-    expect(await newlyRefused('empty', 'first')).toBe(38);
-    expect(await newlyRefused('not-yet', 'first')).toBe(38);
-    expect((await weir('first', 'not-yet')).code).toBe(2);
-    expect((await weir('empty', 'first', '--out', 'none')).code).toBe(0);
-    expect(readdirSync(folder)).not.toContain('none');
-  });
+it('an empty folder, and an old one that is not there yet, have no limits', async () => {
+  mkdirSync(join(folder, 'empty'));
+  write('first/nginx.conf', main(site(1)));
+  expect(await newlyRefused('empty', 'first')).toBe(38);
+  expect(await newlyRefused('not-yet', 'first')).toBe(38);
+  expect((await weir('first', 'not-yet')).code).toBe(2);
+  expect((await weir('empty', 'first', '--out', 'none')).code).toBe(0);
+  expect(readdirSync(folder)).not.toContain('none');
 });

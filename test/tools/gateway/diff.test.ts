@@ -140,68 +140,64 @@ describe('a file in a format that is not read', () => {
   });
 });
 
-describe('with a log', () => {
-  const log = ['--log', 'log.csv', '--time', 'ms'];
+const log = ['--log', 'log.csv', '--time', 'ms'];
 
-  it.each([
-    ['50%', 0, 'within the budget'],
-    ['0.1%', 1, 'over the budget'],
-  ])('weir diff ends by the budget: %s', async (below, code, words) => {
-    const ran = await weir(['one.conf', 'two.conf', ...log, '--newly-refused-below', below]);
-    expect(ran.code).toBe(code);
-    expect(ran.out).toContain(words);
-    expect(ran.out.replace(/\s+/g, ' ')).toContain('Newly refused: 5 requests of 1 client (33.3 %).');
-  });
+it.each([
+  ['50%', 0, 'within the budget'],
+  ['0.1%', 1, 'over the budget'],
+])('weir diff ends by the budget: %s', async (below, code, words) => {
+  const ran = await weir(['one.conf', 'two.conf', ...log, '--newly-refused-below', below]);
+  expect(ran.code).toBe(code);
+  expect(ran.out).toContain(words);
+  expect(ran.out.replace(/\s+/g, ' ')).toContain('Newly refused: 5 requests of 1 client (33.3 %).');
+});
 
-  it.each([
-    ['90%', 0, 'within the budget'],
-    ['10%', 4, 'newly refused: below 10 % → 0 % or 80 %'],
-    ['20%', 4, 'times of whole seconds leave the budget open'],
-  ])('a log of whole seconds is judged if both readings of a second say the same: %s', async (below, code, words) => {
-    const lines = Array.from({ length: 5 }, () => '10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 1');
-    write('seconds.log', `${lines.join('\n')}\n`);
-    write('tens.conf', `${zones('10r/s')}server { location / { limit_req zone=api; } }\n`);
-    const ran = await weir(['one.conf', 'tens.conf', '--log', 'seconds.log', '--newly-refused-below', below]);
-    expect([ran.code, ran.out.replace(/\s+/g, ' ')]).toEqual([code, expect.stringContaining(words)]);
-    expect(ran.out.replace(/\s+/g, ' ')).toContain(
-      'Newly refused: nothing; 4 if all of a second came at its beginning.',
-    );
-  });
+it.each([
+  ['90%', 0, 'within the budget'],
+  ['10%', 4, 'newly refused: below 10 % → 0 % or 80 %'],
+  ['20%', 4, 'times of whole seconds leave the budget open'],
+])('a log of whole seconds is judged if both readings of a second say the same: %s', async (below, code, words) => {
+  const lines = Array.from({ length: 5 }, () => '10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 1');
+  write('seconds.log', `${lines.join('\n')}\n`);
+  write('tens.conf', `${zones('10r/s')}server { location / { limit_req zone=api; } }\n`);
+  const ran = await weir(['one.conf', 'tens.conf', '--log', 'seconds.log', '--newly-refused-below', below]);
+  expect([ran.code, ran.out.replace(/\s+/g, ' ')]).toEqual([code, expect.stringContaining(words)]);
+  expect(ran.out.replace(/\s+/g, ' ')).toContain('Newly refused: nothing; 4 if all of a second came at its beginning.');
+});
 
-  it('weir diff annotates the line that changed, the zone where it is the zone', async () => {
-    const own = await weir(['one.conf', 'two.conf', ...log, '--newly-refused-below', '1%', '--annotate']);
-    expect(own.out).toMatch(/^::error file=two\.conf,line=3::api, location \/api newly refuses 5 requests$/m);
-    write('three.conf', zones('30r/m') + server(9));
-    const zone = await weir(['one.conf', 'three.conf', '--annotate']);
-    expect(zone.out).toMatch(/^::notice file=three\.conf,line=1::api: rate 1r\/s → 30r\/m$/m);
-    const removed = await weir(['git:main', 'gone', '--annotate']);
-    expect(removed.out).toMatch(/^::notice file=gone\/nginx\.conf,line=3::api: removed/m);
-  });
+it('weir diff annotates the line that changed, the zone where it is the zone', async () => {
+  const own = await weir(['one.conf', 'two.conf', ...log, '--newly-refused-below', '1%', '--annotate']);
+  expect(own.out).toMatch(/^::error file=two\.conf,line=3::api, location \/api newly refuses 5 requests$/m);
+  write('three.conf', zones('30r/m') + server(9));
+  const zone = await weir(['one.conf', 'three.conf', '--annotate']);
+  expect(zone.out).toMatch(/^::notice file=three\.conf,line=1::api: rate 1r\/s → 30r\/m$/m);
+  const removed = await weir(['git:main', 'gone', '--annotate']);
+  expect(removed.out).toMatch(/^::notice file=gone\/nginx\.conf,line=3::api: removed/m);
+});
 
-  it('weir diff annotates what is not understood where it was not before', async () => {
-    write('bad/one.conf', 'server { include a; }');
-    write('bad/two.conf', 'server {\n  include a;\n  include b;\n}');
-    const { out } = await weir(['bad/one.conf', 'bad/two.conf', '--annotate']);
-    expect(out.match(/^::notice.*$/gm)).toEqual([
-      '::notice file=bad/two.conf,line=2::a is included, and was not read',
-      '::notice file=bad/two.conf,line=3::b is included, and was not read',
-    ]);
-    execFileSync('git', ['add', 'bad'], { cwd: folder });
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'b'], { cwd: folder });
-    write('bad/two.conf', 'server {\n  include c;\n  include a;\n}');
-    const again = await weir(['git:main', 'bad', '--annotate']);
-    expect(again.out.match(/^::notice.*$/gm)).toEqual([
-      '::notice file=bad/two.conf,line=2::c is included, and was not read',
-    ]);
-  });
+it('weir diff annotates what is not understood where it was not before', async () => {
+  write('bad/one.conf', 'server { include a; }');
+  write('bad/two.conf', 'server {\n  include a;\n  include b;\n}');
+  const { out } = await weir(['bad/one.conf', 'bad/two.conf', '--annotate']);
+  expect(out.match(/^::notice.*$/gm)).toEqual([
+    '::notice file=bad/two.conf,line=2::a is included, and was not read',
+    '::notice file=bad/two.conf,line=3::b is included, and was not read',
+  ]);
+  execFileSync('git', ['add', 'bad'], { cwd: folder });
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'b'], { cwd: folder });
+  write('bad/two.conf', 'server {\n  include c;\n  include a;\n}');
+  const again = await weir(['git:main', 'bad', '--annotate']);
+  expect(again.out.match(/^::notice.*$/gm)).toEqual([
+    '::notice file=bad/two.conf,line=2::c is included, and was not read',
+  ]);
+});
 
-  it('weir diff leaves Markdown for a comment, and a folder with the page', async () => {
-    const { out } = await weir(['one.conf', 'two.conf', ...log, '--clients', 'axios-retry', '--out', 'report']);
-    expect(out).toMatch(/^retries +\d+ \(.* more load\)$/m);
-    expect(readFileSync(join(folder, 'report/summary.md'), 'utf8')).toContain('| many | 12 | 5 | 0 |');
-    expect(readdirSync(join(folder, 'report')).sort()).toEqual(['diff.csv', 'diff.json', 'index.html', 'summary.md']);
-    expect(readFileSync(join(folder, 'report/index.html'), 'utf8')).toContain('Newly refused');
-  });
+it('weir diff leaves Markdown for a comment, and a folder with the page', async () => {
+  const { out } = await weir(['one.conf', 'two.conf', ...log, '--clients', 'axios-retry', '--out', 'report']);
+  expect(out).toMatch(/^retries +\d+ \(.* more load\)$/m);
+  expect(readFileSync(join(folder, 'report/summary.md'), 'utf8')).toContain('| many | 12 | 5 | 0 |');
+  expect(readdirSync(join(folder, 'report')).sort()).toEqual(['diff.csv', 'diff.json', 'index.html', 'summary.md']);
+  expect(readFileSync(join(folder, 'report/index.html'), 'utf8')).toContain('Newly refused');
 });
 
 it.each([

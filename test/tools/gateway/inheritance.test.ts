@@ -59,21 +59,19 @@ http {
   });
 });
 
-describe('an exact location of nginx', () => {
-  const at = (zone: string) => `{ limit_req zone=${zone}; }`;
-  it.each([
-    ['an expression that fits, too', `location = /x.php ${at('slow')} location ~ \\.php$ ${at('fast')}`, '/x.php'],
-    ['a prefix of the same text before it', `location /x ${at('fast')} location = /x ${at('slow')}`, '/x'],
-    ['a final prefix before it', `location ^~ /x ${at('fast')} location = /x ${at('slow')}`, '/x'],
-    [
-      'an expression outside of the one that has it',
-      `location ~ x$ ${at('fast')} location /a { location = /a/x ${at('slow')} location ~ x$ ${at('fast')} }`,
-      '/a/x',
-    ],
-  ])('an exact location answers before %s', (_, locations, path) => {
-    const found = limitersIn(`${ZONES}http { server { server_name a.example; ${locations} } }`, 'nginx.conf');
-    expect(found.appliesTo({ host: 'a.example', path, method: 'GET' }).map(({ name }) => name)).toEqual(['slow']);
-  });
+const at = (zone: string) => `{ limit_req zone=${zone}; }`;
+it.each([
+  ['an expression that fits, too', `location = /x.php ${at('slow')} location ~ \\.php$ ${at('fast')}`, '/x.php'],
+  ['a prefix of the same text before it', `location /x ${at('fast')} location = /x ${at('slow')}`, '/x'],
+  ['a final prefix before it', `location ^~ /x ${at('fast')} location = /x ${at('slow')}`, '/x'],
+  [
+    'an expression outside of the one that has it',
+    `location ~ x$ ${at('fast')} location /a { location = /a/x ${at('slow')} location ~ x$ ${at('fast')} }`,
+    '/a/x',
+  ],
+])('an exact location answers before %s', (_, locations, path) => {
+  const found = limitersIn(`${ZONES}http { server { server_name a.example; ${locations} } }`, 'nginx.conf');
+  expect(found.appliesTo({ host: 'a.example', path, method: 'GET' }).map(({ name }) => name)).toEqual(['slow']);
 });
 
 it('a cookie cannot be taken from a log', () => {

@@ -33,85 +33,83 @@ const differ = (old: string, fresh: string, rows: readonly Row[], options = {}) 
 
 const many = (n: number, who: string, path: string, ms = 1): Row[] => Array.from({ length: n }, () => [ms, who, path]);
 
-describe('differences', () => {
-  // biome-ignore format: one case a line
-  it.each([
-    ['burst=5', 'burst=5', []],
-    ['burst=20 nodelay', 'burst=5 nodelay', [{ kind: 'changed', differs: ['burst 20 → 5'], burst: { sent: 100, old: 21, new: 6 } }]],
-    ['burst=5', 'burst=5 nodelay', [{ kind: 'changed', differs: ['nodelay none → true'], burst: { sent: 100, old: 6, new: 6 } }]],
-    ['burst=5000 nodelay', 'burst=2000 nodelay', [{ burst: { sent: 10_000, old: 5001, new: 2001 } }]],
-  ])('limits are compared by their values: %s -> %s', (old, fresh, expected) => {
-    const server = (burst: string) => `location /api { limit_req zone=api ${burst}; }`;
-    expect(limitChanges(nginx(server(old)), nginx(server(fresh)))).toMatchObject(expected);
-  });
+// biome-ignore format: one case a line
+it.each([
+  ['burst=5', 'burst=5', []],
+  ['burst=20 nodelay', 'burst=5 nodelay', [{ kind: 'changed', differs: ['burst 20 → 5'], burst: { sent: 100, old: 21, new: 6 } }]],
+  ['burst=5', 'burst=5 nodelay', [{ kind: 'changed', differs: ['nodelay none → true'], burst: { sent: 100, old: 6, new: 6 } }]],
+  ['burst=5000 nodelay', 'burst=2000 nodelay', [{ burst: { sent: 10_000, old: 5001, new: 2001 } }]],
+])('limits are compared by their values: %s -> %s', (old, fresh, expected) => {
+  const server = (burst: string) => `location /api { limit_req zone=api ${burst}; }`;
+  expect(limitChanges(nginx(server(old)), nginx(server(fresh)))).toMatchObject(expected);
+});
 
-  const ROUTE =
-    'kind: HTTPRoute\nmetadata: { name: web }\n---\nkind: BackendTrafficPolicy\nmetadata: { name: p }\nspec:\n  targetRefs: [{ kind: HTTPRoute, name: web }]\n  rateLimit: { global: { rules: [';
-  const rules = (...limits: string[]) => `${ROUTE}${limits.map((one) => `{ limit: { ${one} } }`).join(', ')}] } }`;
-  const haproxy = (path: string, period: string) => `frontend web
+const ROUTE =
+  'kind: HTTPRoute\nmetadata: { name: web }\n---\nkind: BackendTrafficPolicy\nmetadata: { name: p }\nspec:\n  targetRefs: [{ kind: HTTPRoute, name: web }]\n  rateLimit: { global: { rules: [';
+const rules = (...limits: string[]) => `${ROUTE}${limits.map((one) => `{ limit: { ${one} } }`).join(', ')}] } }`;
+const haproxy = (path: string, period: string) => `frontend web
   stick-table type ip size 1m expire 10m store http_req_rate(${period})
   http-request track-sc0 src
   http-request deny if { sc_http_req_rate(0) gt 20 } { ${path} /api }`;
-  const traefik = (...routes: string[]) =>
-    `kind: Middleware\nmetadata: { name: a }\nspec: { rateLimit: { average: 5 } }\n---\nkind: IngressRoute\nmetadata: { name: web }\nspec:\n  routes:\n${routes.map((one) => `  - { match: "PathPrefix(\`${one}\`)", middlewares: [{ name: a }] }\n`).join('')}`;
-  const kong = (...paths: string[]) =>
-    `services:\n- name: a\n  routes:\n${paths.map((one) => `  - paths: [${one}]\n    plugins: [{ name: rate-limiting, config: { minute: 5 } }]\n`).join('')}`;
-  const acl = (label: string) =>
-    `resource "aws_wafv2_web_acl" "${label}" {\n  name = "shop"\n  rule {\n    name = "r"\n    statement { rate_based_statement { limit = 100 } }\n  }\n}`;
-  // biome-ignore format: one case a line
-  it.each([
-    ['a label of Terraform', 'main.tf', acl('a'), acl('b'), []],
-    ['a server without a name further down', 'nginx.conf', `${ZONES}server { listen 81; limit_req zone=api; }\nserver { listen 82; }`, `${ZONES}\n# of the port\nserver { listen 81; limit_req zone=api; }\nserver { listen 82; }`, []],
-    ['rules in another order', 'a.yaml', rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), rules('requests: 9, unit: Day', 'requests: 3, unit: Hour'), []],
-    ['a rule before another', 'a.yaml', rules('requests: 9, unit: Day'), rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), [['added']]],
-    ['a period in another unit', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path', '1m'), []],
-    ['paths that begin so', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path_beg', '60s'), [['changed', 'refused if path is /api → path begins with /api']]],
-    ['a route of Traefik before another', 'a.yaml', traefik('/a'), traefik('/b', '/a'), [['added']]],
-    ['a route of Kong before another', 'kong.yml', kong('/a'), kong('/b', '/a'), [['added']]],
-  ])('limits of two files are matched by what they mean: %s', (_, name, old, fresh, expected) => {
-    const changes = limitChanges(limitersIn(old, name), limitersIn(fresh, name));
-    expect(changes.map(({ kind, differs }) => [kind, ...differs])).toEqual(expected);
-  });
+const traefik = (...routes: string[]) =>
+  `kind: Middleware\nmetadata: { name: a }\nspec: { rateLimit: { average: 5 } }\n---\nkind: IngressRoute\nmetadata: { name: web }\nspec:\n  routes:\n${routes.map((one) => `  - { match: "PathPrefix(\`${one}\`)", middlewares: [{ name: a }] }\n`).join('')}`;
+const kong = (...paths: string[]) =>
+  `services:\n- name: a\n  routes:\n${paths.map((one) => `  - paths: [${one}]\n    plugins: [{ name: rate-limiting, config: { minute: 5 } }]\n`).join('')}`;
+const acl = (label: string) =>
+  `resource "aws_wafv2_web_acl" "${label}" {\n  name = "shop"\n  rule {\n    name = "r"\n    statement { rate_based_statement { limit = 100 } }\n  }\n}`;
+// biome-ignore format: one case a line
+it.each([
+  ['a label of Terraform', 'main.tf', acl('a'), acl('b'), []],
+  ['a server without a name further down', 'nginx.conf', `${ZONES}server { listen 81; limit_req zone=api; }\nserver { listen 82; }`, `${ZONES}\n# of the port\nserver { listen 81; limit_req zone=api; }\nserver { listen 82; }`, []],
+  ['rules in another order', 'a.yaml', rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), rules('requests: 9, unit: Day', 'requests: 3, unit: Hour'), []],
+  ['a rule before another', 'a.yaml', rules('requests: 9, unit: Day'), rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), [['added']]],
+  ['a period in another unit', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path', '1m'), []],
+  ['paths that begin so', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path_beg', '60s'), [['changed', 'refused if path is /api → path begins with /api']]],
+  ['a route of Traefik before another', 'a.yaml', traefik('/a'), traefik('/b', '/a'), [['added']]],
+  ['a route of Kong before another', 'kong.yml', kong('/a'), kong('/b', '/a'), [['added']]],
+])('limits of two files are matched by what they mean: %s', (_, name, old, fresh, expected) => {
+  const changes = limitChanges(limitersIn(old, name), limitersIn(fresh, name));
+  expect(changes.map(({ kind, differs }) => [kind, ...differs])).toEqual(expected);
+});
 
-  it('limits that are added, removed, changed or run dry are found', () => {
-    const changes = limitChanges(
-      nginx('location /a { limit_req zone=api; } location /b { limit_req zone=all; } limit_req zone=paths;'),
-      nginx(
-        'location /a { limit_req zone=api; limit_req_dry_run on; } location /c { limit_req zone=users; } limit_req zone=paths burst=1;',
-      ),
+it('limits that are added, removed, changed or run dry are found', () => {
+  const changes = limitChanges(
+    nginx('location /a { limit_req zone=api; } location /b { limit_req zone=all; } limit_req zone=paths;'),
+    nginx(
+      'location /a { limit_req zone=api; limit_req_dry_run on; } location /c { limit_req zone=users; } limit_req zone=paths burst=1;',
+    ),
+  );
+  expect(changes.map(({ kind, where, differs }) => [kind, where, ...differs])).toEqual([
+    ['changed', 'server', 'burst none → 1'],
+    ['changed', 'location /a', 'dry run off → on'],
+    ['added', 'location /c'],
+    ['removed', 'location /b'],
+  ]);
+});
+
+it('a limit of one host and path that is written in another format is one that changed', () => {
+  const old = limitersIn(
+    `${ZONES}server { server_name a.example; location /api { limit_req zone=api burst=25 nodelay; } }`,
+    'nginx.conf',
+  );
+  const router = (rule: string) =>
+    limitersIn(
+      `http:\n  middlewares: { m: { rateLimit: { average: 1, burst: 25 } } }\n  routers: { r: { rule: "${rule}", middlewares: [m] } }`,
+      'traefik.yml',
     );
-    expect(changes.map(({ kind, where, differs }) => [kind, where, ...differs])).toEqual([
-      ['changed', 'server', 'burst none → 1'],
-      ['changed', 'location /a', 'dry run off → on'],
-      ['added', 'location /c'],
-      ['removed', 'location /b'],
-    ]);
-  });
+  const kinds = (rule: string) =>
+    limitChanges(old, router(rule)).map(({ kind, burst }) => [kind, burst?.old, burst?.new]);
+  expect(kinds('Host(`a.example`) && PathPrefix(`/api`)')).toEqual([['changed', 26, 25]]);
+  expect(kinds('Host(`b.example`) && PathPrefix(`/api`)')).toEqual([
+    ['added', 100, 25],
+    ['removed', 26, 100],
+  ]);
+});
 
-  it('a limit of one host and path that is written in another format is one that changed', () => {
-    const old = limitersIn(
-      `${ZONES}server { server_name a.example; location /api { limit_req zone=api burst=25 nodelay; } }`,
-      'nginx.conf',
-    );
-    const router = (rule: string) =>
-      limitersIn(
-        `http:\n  middlewares: { m: { rateLimit: { average: 1, burst: 25 } } }\n  routers: { r: { rule: "${rule}", middlewares: [m] } }`,
-        'traefik.yml',
-      );
-    const kinds = (rule: string) =>
-      limitChanges(old, router(rule)).map(({ kind, burst }) => [kind, burst?.old, burst?.new]);
-    expect(kinds('Host(`a.example`) && PathPrefix(`/api`)')).toEqual([['changed', 26, 25]]);
-    expect(kinds('Host(`b.example`) && PathPrefix(`/api`)')).toEqual([
-      ['added', 100, 25],
-      ['removed', 26, 100],
-    ]);
-  });
-
-  it('a limit out of its bounds is not understood, with its line', () => {
-    const found = fittingLimits(limitersIn('plugins:\n- name: rate-limiting\n  config:\n    minute: 0', 'kong.yml'));
-    expect(found.limiters).toEqual([]);
-    expect(found.notUnderstood).toMatchObject([{ file: 'kong.yml', line: 4 }]);
-  });
+it('a limit out of its bounds is not understood, with its line', () => {
+  const found = fittingLimits(limitersIn('plugins:\n- name: rate-limiting\n  config:\n    minute: 0', 'kong.yml'));
+  expect(found.limiters).toEqual([]);
+  expect(found.notUnderstood).toMatchObject([{ file: 'kong.yml', line: 4 }]);
 });
 
 it('a diff over a log counts what is newly refused and newly admitted, by client, path, minute and limit', async () => {

@@ -36,64 +36,60 @@ const changed = (old: string, fresh: string, replicas = 1) =>
 const moved = (old: string, fresh: string, replicas?: number) =>
   changed(old, fresh, replicas).map(({ kind, name, differs }) => [kind, name, ...differs].join('; '));
 
-describe('a move from ingress-nginx', () => {
-  const ALL = 'key: each client address → *all clients together*';
-  // biome-ignore format: one case a line
-  it.each([
-    ['kgateway, a bucket', route() + bucket, [`changed; p; 26 → 5 at once; ${ALL}; status: 503 → 429`]],
-    ['Envoy Gateway, local', route() + envoyGateway('local: { rules: [{ limit: { requests: 5, unit: Second } }] }'), [`changed; p; 26 → 5 at once; ${ALL}; status: 503 → 429`]],
-    ['Envoy Gateway, global', route() + envoyGateway(`global: { rules: [{ ${DISTINCT}, limit: { requests: 300, unit: Minute } }] }`), ['changed; p; 26 → 300 at once; status: 503 → 429']],
-    ['Traefik', traefik(['average: 5, burst: 25']), ['changed; m0; 26 → 25 at once; status: 503 → 429']],
-    ['Traefik, by its default', traefik(['average: 5']), ['changed; m0; 26 → 1 at once; status: 503 → 429']],
-    ['F5, which holds what nginx let through', f5, ['changed; shop; 26 → 1 (+ 25 held) at once; status: 503 → 429']],
-    ['a gateway for every host and path', traefik(['average: 5, burst: 26'], 'PathPrefix(`/`)'), ['changed; m0; 26 → 26 at once; status: 503 → 429']],
-    ['another path', route('a.example', '/other') + bucket, ['added; p', 'removed; limit-rps']],
-    ['another host', route('b.example') + bucket, ['added; p', 'removed; limit-rps']],
-  ])('a move from ingress-nginx changes the figures of the products: %s', (_, fresh, expected) => {
-    expect(moved(ingress(RPS), fresh)).toEqual(expected);
-  });
-
-  it('each of two limits of a place goes with that of its pace, and what is left is added', () => {
-    const limits = ['average: 600, period: 1m, burst: 3001', 'average: 5, burst: 26', 'average: 1, burst: 2'];
-    expect(moved(ingress(`${RPS}, ${RPM}`), traefik(limits))).toEqual([
-      'changed; m0; 3,001 → 3,001 at once; status: 503 → 429',
-      'changed; m1; 26 → 26 at once; status: 503 → 429',
-      'added; m2',
-    ]);
-  });
-
-  it('a limit in two parts is two moves', () => {
-    const old = ingress(RPS, '{ path: /api, pathType: Prefix }, { path: /v2, pathType: Exact }');
-    const routes = ['/api', '/v2'].map((path, i) => route('a.example', path).replaceAll('shop', `shop${i}`));
-    const parts = [0, 1].map((i) => bucket.replaceAll('shop', `shop${i}`).replaceAll('name: p ', `name: p${i} `));
-    expect(moved(old, `${routes.join('')}${parts.join('---\n')}`).map((one) => one.slice(0, 31))).toEqual([
-      'changed; p0; 26 → 5 at once; ke',
-      'changed; p1; 26 → 5 at once; ke',
-    ]);
-  });
+const ALL = 'key: each client address → *all clients together*';
+// biome-ignore format: one case a line
+it.each([
+  ['kgateway, a bucket', route() + bucket, [`changed; p; 26 → 5 at once; ${ALL}; status: 503 → 429`]],
+  ['Envoy Gateway, local', route() + envoyGateway('local: { rules: [{ limit: { requests: 5, unit: Second } }] }'), [`changed; p; 26 → 5 at once; ${ALL}; status: 503 → 429`]],
+  ['Envoy Gateway, global', route() + envoyGateway(`global: { rules: [{ ${DISTINCT}, limit: { requests: 300, unit: Minute } }] }`), ['changed; p; 26 → 300 at once; status: 503 → 429']],
+  ['Traefik', traefik(['average: 5, burst: 25']), ['changed; m0; 26 → 25 at once; status: 503 → 429']],
+  ['Traefik, by its default', traefik(['average: 5']), ['changed; m0; 26 → 1 at once; status: 503 → 429']],
+  ['F5, which holds what nginx let through', f5, ['changed; shop; 26 → 1 (+ 25 held) at once; status: 503 → 429']],
+  ['a gateway for every host and path', traefik(['average: 5, burst: 26'], 'PathPrefix(`/`)'), ['changed; m0; 26 → 26 at once; status: 503 → 429']],
+  ['another path', route('a.example', '/other') + bucket, ['added; p', 'removed; limit-rps']],
+  ['another host', route('b.example') + bucket, ['added; p', 'removed; limit-rps']],
+])('a move from ingress-nginx changes the figures of the products: %s', (_, fresh, expected) => {
+  expect(moved(ingress(RPS), fresh)).toEqual(expected);
 });
 
-describe('instances of a gateway that count by themselves', () => {
-  const shared = route() + envoyGateway(`global: { rules: [{ ${DISTINCT}, limit: { requests: 5, unit: Second } }] }`);
-  const redis = traefik(['average: 5, burst: 25, redis: { endpoints: [a] }']);
-  const scaled = ingress('nginx.org/limit-req-rate: 6r/s, nginx.org/limit-req-scale: "true"');
-  it.each([
-    ['both', route() + bucket, '78 → 15 at once; 15/s → 15/s'],
-    ['the old ones', shared, '78 → 5 at once; 15/s → 5/s'],
-    ['the old ones, and Traefik on Redis', redis, '78 → 25 at once; 15/s → 5/s'],
-    ['both, one of which divides its rate', scaled, '78 → 3 at once; 15/s → 6/s'],
-  ])('instances that count by themselves multiply a limit: %s', (_, fresh, expected) => {
-    const { differs } = changed(ingress(RPS), fresh, 3)[0]!;
-    expect([differs[0], differs.find((one) => one.includes('/s')) ?? '15/s → 15/s'].join('; ')).toBe(expected);
-  });
+it('each of two limits of a place goes with that of its pace, and what is left is added', () => {
+  const limits = ['average: 600, period: 1m, burst: 3001', 'average: 5, burst: 26', 'average: 1, burst: 2'];
+  expect(moved(ingress(`${RPS}, ${RPM}`), traefik(limits))).toEqual([
+    'changed; m0; 3,001 → 3,001 at once; status: 503 → 429',
+    'changed; m1; 26 → 26 at once; status: 503 → 429',
+    'added; m2',
+  ]);
+});
 
-  it('instances that count by themselves take the requests of a log in turn', async () => {
-    const rows = Array.from({ length: 200 }, () => '1767600000000,x,a.example,/api/1');
-    const log = file('burst.csv', `ms,client,host,path\n${rows.join('\n')}\n`);
-    const sides = { old: inInstances(3, ingress(RPS)), new: inInstances(3, shared) };
-    const found = await diffLimits([log], sides, { timeColumn: 'ms' }, {});
-    expect([found.requests - found.refused_old, found.requests - found.refused_new]).toEqual([78, 5]);
-  });
+it('a limit in two parts is two moves', () => {
+  const old = ingress(RPS, '{ path: /api, pathType: Prefix }, { path: /v2, pathType: Exact }');
+  const routes = ['/api', '/v2'].map((path, i) => route('a.example', path).replaceAll('shop', `shop${i}`));
+  const parts = [0, 1].map((i) => bucket.replaceAll('shop', `shop${i}`).replaceAll('name: p ', `name: p${i} `));
+  expect(moved(old, `${routes.join('')}${parts.join('---\n')}`).map((one) => one.slice(0, 31))).toEqual([
+    'changed; p0; 26 → 5 at once; ke',
+    'changed; p1; 26 → 5 at once; ke',
+  ]);
+});
+
+const shared = route() + envoyGateway(`global: { rules: [{ ${DISTINCT}, limit: { requests: 5, unit: Second } }] }`);
+const redis = traefik(['average: 5, burst: 25, redis: { endpoints: [a] }']);
+const scaled = ingress('nginx.org/limit-req-rate: 6r/s, nginx.org/limit-req-scale: "true"');
+it.each([
+  ['both', route() + bucket, '78 → 15 at once; 15/s → 15/s'],
+  ['the old ones', shared, '78 → 5 at once; 15/s → 5/s'],
+  ['the old ones, and Traefik on Redis', redis, '78 → 25 at once; 15/s → 5/s'],
+  ['both, one of which divides its rate', scaled, '78 → 3 at once; 15/s → 6/s'],
+])('instances that count by themselves multiply a limit: %s', (_, fresh, expected) => {
+  const { differs } = changed(ingress(RPS), fresh, 3)[0]!;
+  expect([differs[0], differs.find((one) => one.includes('/s')) ?? '15/s → 15/s'].join('; ')).toBe(expected);
+});
+
+it('instances that count by themselves take the requests of a log in turn', async () => {
+  const rows = Array.from({ length: 200 }, () => '1767600000000,x,a.example,/api/1');
+  const log = file('burst.csv', `ms,client,host,path\n${rows.join('\n')}\n`);
+  const sides = { old: inInstances(3, ingress(RPS)), new: inInstances(3, shared) };
+  const found = await diffLimits([log], sides, { timeColumn: 'ms' }, {});
+  expect([found.requests - found.refused_old, found.requests - found.refused_new]).toEqual([78, 5]);
 });
 
 const targets = ['traefik', 'envoy-gateway', 'kgateway', 'nginx', 'haproxy'];

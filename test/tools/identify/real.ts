@@ -14,6 +14,7 @@ import {
   startHaproxy,
   startNginx,
 } from '../../harness/live/real-servers.js';
+import { gateOf } from '../../node/caller.js';
 import { startRunning } from '../../node/running.js';
 
 export interface Real {
@@ -80,13 +81,11 @@ function when(program: string, limiters: () => Real[]): Real[] {
 /** The gate of our own node: a threshold within a rolling window of so many cycles. */
 async function startGate(threshold: number, within: number, cycleMs: number) {
   const node = await startRunning({ cycleMs });
-  const key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'gate' } });
-  const body = { slug: 'gate', threshold, within };
-  const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+  const owner = node.owner();
+  const gate = gateOf('gate', await owner.contractOn('gate', { threshold, within }));
   return {
-    url: `${node.url}/api/chain/gate/contracts/${told.contract.id}/gate`,
-    headers: { authorization: `Bearer ${key}` },
+    url: `${node.url}${gate}`,
+    headers: { authorization: `Bearer ${owner.key}` },
     close: () => node.close(),
   };
 }

@@ -65,146 +65,144 @@ describe('a scraper among 500 people', () => {
   });
 });
 
-describe('the answer', () => {
-  it('the answer has every figure of a log that can be counted by hand', async () => {
-    // Cycles 0, 1 and 3 from a cycle that begins at a whole hour; a window of 2 cycles.
-    const at = (cycle: number) => 777 * 1000 * 3_600_000 + cycle * 777;
-    const requests = [0, 0, 0, 1, 1, 3].map((cycle, i) => ({ at: at(cycle) + i, key: 'a' }));
-    expect(await recommend(requests, { within: 2, limitedBelow: [0.5, 0] })).toMatchObject({
-      requests: 6,
-      keys: 1,
-      curves: [
-        {
-          rule: 'rolling_count',
-          within: 2,
-          peak: 5,
-          points: [
-            [1, 4],
-            [2, 3],
-            [3, 2],
-            [4, 1],
-            [5, 0],
-          ].map(([threshold, limited]) => ({ threshold, limited, limited_share: limited! / 6, suspects_limited: 0 })),
-        },
-      ],
-      recommendations: [
-        { limited_below: 0.5, threshold: 3, limited: 2, worst_burst_1s: 6, worst_burst_1min: 3 * 40, held_out: null },
-        { limited_below: 0, threshold: 5, limited: 0, clients: [], by_hour: Array(24).fill(0) },
-      ],
-      suspects: [],
-    });
-  });
-
-  it('the answer is the smallest threshold that keeps the share, which a limit of one less does not', async () => {
-    const { recommendations, curves, requests } = await recommend(people(100), { limitedBelow: [0.2, 0.05, 0.01, 0] });
-    for (const { limited_below, threshold } of recommendations) {
-      const limitedAt = (at: number) => curves[0]!.points.find((one) => one.threshold === at)?.limited ?? 0;
-      expect(limitedAt(threshold) < limited_below * requests || limitedAt(threshold) === 0).toBe(true);
-      expect(threshold === 1 || limitedAt(threshold - 1) >= limited_below * requests).toBe(true);
-    }
-  });
-
-  it('the answer is checked on what the tuning had not seen: a log that grows worse is found out', async () => {
-    const quiet = Array.from({ length: 2000 }, (_, i) => ({ at: START_MS + i * 5000 }));
-    const loud = Array.from({ length: 800 }, (_, i) => ({ at: START_MS + 10_000_000 + i * 400 }));
-    const { recommendations } = await recommend([...quiet, ...loud], { limitedBelow: 0.01 });
-    const { held_out, threshold } = recommendations[0]!;
-    expect(held_out).toMatchObject({ held: false });
-    expect(held_out!.threshold).toBeLessThan(threshold);
-    expect(held_out!.limited_share).toBeGreaterThan(0.5);
-  });
-
-  // Those of burst come for one second and then never again; by requests in all, nothing sets them apart.
-  const bursts = people(200).concat(
-    Array.from({ length: 40 }, (_, i) => ({ at: START_MS + 30_000_000 + i * 20, key: 'burst' })),
-  );
-
-  it('the answer for a window does not change with the other windows asked for', async () => {
-    const limitsOf = async (within: string[]) => {
-      const { recommendations, fitted, curves } = await recommend(bursts, {
-        within,
-        limitedBelow: 0.01,
-        compare: ['gcra'],
-      });
-      const of = (index: number) => ({ ...recommendations[index]!, fitted: fitted[index]!, curve: curves[index]! });
-      return new Map(within.map((one, index) => [one, of(index)]));
-    };
-    const alone = new Map([...(await limitsOf(['2s'])), ...(await limitsOf(['60s'])), ...(await limitsOf(['5h']))]);
-    for (const windows of [
-      ['5h', '2s'],
-      ['2s', '60s', '5h'],
-    ])
-      for (const [within, found] of await limitsOf(windows)) expect(found).toEqual(alone.get(within));
-  });
-
-  it('the answer says for which windows a key is a suspect', async () => {
-    const { suspects, curves } = await recommend(bursts, { within: ['2s', '5h'] });
-    expect(suspects.map(({ key, withins }) => [key, withins])).toEqual([['burst', [curves[0]!.within]]]);
-  });
-
-  it('the answer is checked without the same keys as it was chosen without', async () => {
-    const few = Array.from({ length: 600 }, (_, i) => ({
-      at: START_MS + i * 500,
-      key: i % 2 ? 'loud' : `early-${(i / 2) % 15}`,
-    }));
-    const rest = Array.from({ length: 300 }, (_, i) => ({ at: START_MS + 300_000 + i * 500, key: `late-${i % 20}` }));
-    const all = [...few, ...rest];
-    const options = { limitedBelow: 0.01, compare: ['gcra'] };
-    const found = await recommend(all, options);
-    expect(found.suspects.map(({ key }) => key)).toEqual(['loud']);
-    const { held_out, requests } = found.recommendations[0]!;
-    const isRest = ({ at, key }: { at: number; key: string }) => at >= Date.parse(held_out!.from_at) && key !== 'loud';
-    expect(held_out!.requests).toBe(all.filter(isRest).length);
-    expect(held_out!.chosen_from).toBe(all.filter(({ at }) => at < Date.parse(held_out!.from_at)).length / all.length);
-    const first = all.filter(({ at, key }) => at < Date.parse(held_out!.from_at) && key !== 'loud');
-    const chosen = await recommend(first, options);
-    expect(requests).toBe(all.filter(({ key }) => key !== 'loud').length);
-    expect(held_out!.threshold).toBe(chosen.recommendations[0]!.threshold);
-    expect(found.fitted[0]!.held_out!.value).toBe(chosen.fitted[0]!.value);
-    expect(found.fitted[0]!.held_out!.requests).toBe(held_out!.requests);
-  });
-
-  it.each([
-    ['an array', (requests: { at: number }[]) => requests],
-    ['a generator', (requests: { at: number }[]) => requests.values()],
-    ['an Observable', (requests: { at: number }[]) => from(requests)],
-    [
-      'an AsyncIterable',
-      async function* (requests: { at: number }[]) {
-        yield* requests;
+it('the answer has every figure of a log that can be counted by hand', async () => {
+  // Cycles 0, 1 and 3 from a cycle that begins at a whole hour; a window of 2 cycles.
+  const at = (cycle: number) => 777 * 1000 * 3_600_000 + cycle * 777;
+  const requests = [0, 0, 0, 1, 1, 3].map((cycle, i) => ({ at: at(cycle) + i, key: 'a' }));
+  expect(await recommend(requests, { within: 2, limitedBelow: [0.5, 0] })).toMatchObject({
+    requests: 6,
+    keys: 1,
+    curves: [
+      {
+        rule: 'rolling_count',
+        within: 2,
+        peak: 5,
+        points: [
+          [1, 4],
+          [2, 3],
+          [3, 2],
+          [4, 1],
+          [5, 0],
+        ].map(([threshold, limited]) => ({ threshold, limited, limited_share: limited! / 6, suspects_limited: 0 })),
       },
     ],
-  ])('the requests may come as %s', async (_, as) => {
-    const requests = Array.from({ length: 100 }, (_, i) => ({ at: START_MS + i * 100 }));
-    const { recommendations } = await recommend(as(requests) as typeof requests, { limitedBelow: 0 });
-    expect(recommendations).toMatchObject([{ threshold: 100, limited: 0, clients: [] }]);
+    recommendations: [
+      { limited_below: 0.5, threshold: 3, limited: 2, worst_burst_1s: 6, worst_burst_1min: 3 * 40, held_out: null },
+      { limited_below: 0, threshold: 5, limited: 0, clients: [], by_hour: Array(24).fill(0) },
+    ],
+    suspects: [],
   });
+});
 
-  it('the answer has the limits of other rules as the command finds them, on the same requests', async () => {
-    const requests = people(60).toSorted((a, b) => a.at - b.at);
-    const path = file('compared.csv', ['ts,client', ...requests.map(({ at, key }) => `${at},${key}`)].join('\n'));
-    const ladders = [familyLadder('gcra', 60, 777), familyLadder('nginx', 60, 777)];
-    const fit = { limiter: { like: 'nginx', burst: 3 }, values: 'rate=1r/s..9r/s:1r/s' };
-    const options = { keyColumn: 'client' };
-    const advice = await adviceOn(path, [60], options, [...ladders, fitLadder(fit.limiter, fit.values, 777)]);
-    const { fitted, recommendations } = await recommend(requests, {
-      limitedBelow: [0.01, 0.001],
-      within: 60,
-      compare: ['gcra', 'nginx'],
-      fit,
+it('the answer is the smallest threshold that keeps the share, which a limit of one less does not', async () => {
+  const { recommendations, curves, requests } = await recommend(people(100), { limitedBelow: [0.2, 0.05, 0.01, 0] });
+  for (const { limited_below, threshold } of recommendations) {
+    const limitedAt = (at: number) => curves[0]!.points.find((one) => one.threshold === at)?.limited ?? 0;
+    expect(limitedAt(threshold) < limited_below * requests || limitedAt(threshold) === 0).toBe(true);
+    expect(threshold === 1 || limitedAt(threshold - 1) >= limited_below * requests).toBe(true);
+  }
+});
+
+it('the answer is checked on what the tuning had not seen: a log that grows worse is found out', async () => {
+  const quiet = Array.from({ length: 2000 }, (_, i) => ({ at: START_MS + i * 5000 }));
+  const loud = Array.from({ length: 800 }, (_, i) => ({ at: START_MS + 10_000_000 + i * 400 }));
+  const { recommendations } = await recommend([...quiet, ...loud], { limitedBelow: 0.01 });
+  const { held_out, threshold } = recommendations[0]!;
+  expect(held_out).toMatchObject({ held: false });
+  expect(held_out!.threshold).toBeLessThan(threshold);
+  expect(held_out!.limited_share).toBeGreaterThan(0.5);
+});
+
+// Those of burst come for one second and then never again; by requests in all, nothing sets them apart.
+const bursts = people(200).concat(
+  Array.from({ length: 40 }, (_, i) => ({ at: START_MS + 30_000_000 + i * 20, key: 'burst' })),
+);
+
+it('the answer for a window does not change with the other windows asked for', async () => {
+  const limitsOf = async (within: string[]) => {
+    const { recommendations, fitted, curves } = await recommend(bursts, {
+      within,
+      limitedBelow: 0.01,
+      compare: ['gcra'],
     });
-    expect(fitted.map(({ value }) => typeof value)).not.toContain('undefined');
-    expect(fitted).toEqual(advice.fitted);
-    expect(recommendations).toEqual(advice.recommendations);
-  });
+    const of = (index: number) => ({ ...recommendations[index]!, fitted: fitted[index]!, curve: curves[index]! });
+    return new Map(within.map((one, index) => [one, of(index)]));
+  };
+  const alone = new Map([...(await limitsOf(['2s'])), ...(await limitsOf(['60s'])), ...(await limitsOf(['5h']))]);
+  for (const windows of [
+    ['5h', '2s'],
+    ['2s', '60s', '5h'],
+  ])
+    for (const [within, found] of await limitsOf(windows)) expect(found).toEqual(alone.get(within));
+});
 
-  it('what cannot be used is refused', async () => {
-    await expect(recommend([{ at: 0 }], { compare: ['gcar'] })).rejects.toMatchObject({ code: 'wrong_usage' });
-    await expect(recommend([])).rejects.toMatchObject({ code: 'no_requests' });
-    await expect(recommend([{ at: 0 }], { limitedBelow: 2 })).rejects.toMatchObject({ code: 'invalid_input' });
-    await expect(recommend([{ at: 0 }], { within: 100_001 })).rejects.toMatchObject({ code: 'invalid_input' });
-    await expect(recommend([{ at: 0 }], { within: 'soon' })).rejects.toMatchObject({ code: 'invalid_input' });
+it('the answer says for which windows a key is a suspect', async () => {
+  const { suspects, curves } = await recommend(bursts, { within: ['2s', '5h'] });
+  expect(suspects.map(({ key, withins }) => [key, withins])).toEqual([['burst', [curves[0]!.within]]]);
+});
+
+it('the answer is checked without the same keys as it was chosen without', async () => {
+  const few = Array.from({ length: 600 }, (_, i) => ({
+    at: START_MS + i * 500,
+    key: i % 2 ? 'loud' : `early-${(i / 2) % 15}`,
+  }));
+  const rest = Array.from({ length: 300 }, (_, i) => ({ at: START_MS + 300_000 + i * 500, key: `late-${i % 20}` }));
+  const all = [...few, ...rest];
+  const options = { limitedBelow: 0.01, compare: ['gcra'] };
+  const found = await recommend(all, options);
+  expect(found.suspects.map(({ key }) => key)).toEqual(['loud']);
+  const { held_out, requests } = found.recommendations[0]!;
+  const isRest = ({ at, key }: { at: number; key: string }) => at >= Date.parse(held_out!.from_at) && key !== 'loud';
+  expect(held_out!.requests).toBe(all.filter(isRest).length);
+  expect(held_out!.chosen_from).toBe(all.filter(({ at }) => at < Date.parse(held_out!.from_at)).length / all.length);
+  const first = all.filter(({ at, key }) => at < Date.parse(held_out!.from_at) && key !== 'loud');
+  const chosen = await recommend(first, options);
+  expect(requests).toBe(all.filter(({ key }) => key !== 'loud').length);
+  expect(held_out!.threshold).toBe(chosen.recommendations[0]!.threshold);
+  expect(found.fitted[0]!.held_out!.value).toBe(chosen.fitted[0]!.value);
+  expect(found.fitted[0]!.held_out!.requests).toBe(held_out!.requests);
+});
+
+it.each([
+  ['an array', (requests: { at: number }[]) => requests],
+  ['a generator', (requests: { at: number }[]) => requests.values()],
+  ['an Observable', (requests: { at: number }[]) => from(requests)],
+  [
+    'an AsyncIterable',
+    async function* (requests: { at: number }[]) {
+      yield* requests;
+    },
+  ],
+])('the requests may come as %s', async (_, as) => {
+  const requests = Array.from({ length: 100 }, (_, i) => ({ at: START_MS + i * 100 }));
+  const { recommendations } = await recommend(as(requests) as typeof requests, { limitedBelow: 0 });
+  expect(recommendations).toMatchObject([{ threshold: 100, limited: 0, clients: [] }]);
+});
+
+it('the answer has the limits of other rules as the command finds them, on the same requests', async () => {
+  const requests = people(60).toSorted((a, b) => a.at - b.at);
+  const path = file('compared.csv', ['ts,client', ...requests.map(({ at, key }) => `${at},${key}`)].join('\n'));
+  const ladders = [familyLadder('gcra', 60, 777), familyLadder('nginx', 60, 777)];
+  const fit = { limiter: { like: 'nginx', burst: 3 }, values: 'rate=1r/s..9r/s:1r/s' };
+  const options = { keyColumn: 'client' };
+  const advice = await adviceOn(path, [60], options, [...ladders, fitLadder(fit.limiter, fit.values, 777)]);
+  const { fitted, recommendations } = await recommend(requests, {
+    limitedBelow: [0.01, 0.001],
+    within: 60,
+    compare: ['gcra', 'nginx'],
+    fit,
   });
+  expect(fitted.map(({ value }) => typeof value)).not.toContain('undefined');
+  expect(fitted).toEqual(advice.fitted);
+  expect(recommendations).toEqual(advice.recommendations);
+});
+
+it('what cannot be used is refused', async () => {
+  await expect(recommend([{ at: 0 }], { compare: ['gcar'] })).rejects.toMatchObject({ code: 'wrong_usage' });
+  await expect(recommend([])).rejects.toMatchObject({ code: 'no_requests' });
+  await expect(recommend([{ at: 0 }], { limitedBelow: 2 })).rejects.toMatchObject({ code: 'invalid_input' });
+  await expect(recommend([{ at: 0 }], { within: 100_001 })).rejects.toMatchObject({ code: 'invalid_input' });
+  await expect(recommend([{ at: 0 }], { within: 'soon' })).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
 it('lines out of order by more than any buffer holds are counted as replay counts them', async () => {

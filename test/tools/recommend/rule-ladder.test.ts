@@ -95,7 +95,7 @@ it.each([
   [[9, 5, 4, 1], 0, undefined],
   [[9, 5, 4, 0], 0, 3],
   [[0, 0], 0, 0],
-])('of %j limited of 100, less than %f is kept from rung %s on', (limited, share, rung) => {
+])('%j limited of 100 are less than %f from rung %s on', (limited, share, rung) => {
   expect(rungFor(Float64Array.from(limited), share, 100)).toBe(rung);
 });
 
@@ -108,7 +108,7 @@ it.each([
   ['express-rate-limit', 19, 29],
   ['haproxy', 11, 23],
   ['nginx', 10, 22],
-] as const)('who plays to %s gets %i through in a second, and %i in a minute', (name, second, minute) => {
+] as const)('a client that plays to %s gets %i through in a second, and %i in a minute', (name, second, minute) => {
   const definition = families[name]({ limit: 10, within: 60, cycleMs: 777 });
   expect([1000, 60_000].map((ms) => mostStarts(definition, ms).starts)).toEqual([second, minute]);
 });

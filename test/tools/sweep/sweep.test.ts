@@ -1,5 +1,5 @@
 import { from, lastValueFrom, map, toArray } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseScenario, type ScenarioObject } from '../../../src/harness/scenario/load-scenario.js';
 import { replicationSeed } from '../../../src/harness/simulate/replication.js';
 import { simulate } from '../../../src/harness/simulate/simulate.js';
@@ -125,81 +125,79 @@ it.each([
   );
 });
 
-describe('a search', () => {
-  const find = async (over: string, condition: string, set: string[] = [], source = scenario): Promise<Found[]> => {
-    const found: Found[] = [];
-    const plan = await planSweep(source, { set });
-    for await (const one of findValues(plan, { over, condition } satisfies Find)) found.push(one);
-    return found;
-  };
-  /** 1,000 cycles of 1 s: up to 10 / s are admitted, and the first refused request of a constant stream needs a little more. */
-  const steady: ScenarioObject = {
-    question: 'At which rate does a window of 1,000 requests in 100 s refuse?',
-    seed: 7,
-    cycle_ms: 1000,
-    duration: 1000,
-    limiter: { threshold: 1000, within: 100 },
-    arrivals: [{ model: 'constant', rate: '1/s' }, () => 0],
-  };
+const find = async (over: string, condition: string, set: string[] = [], source = scenario): Promise<Found[]> => {
+  const found: Found[] = [];
+  const plan = await planSweep(source, { set });
+  for await (const one of findValues(plan, { over, condition } satisfies Find)) found.push(one);
+  return found;
+};
+/** 1,000 cycles of 1 s: up to 10 / s are admitted, and the first refused request of a constant stream needs a little more. */
+const steady: ScenarioObject = {
+  question: 'At which rate does a window of 1,000 requests in 100 s refuse?',
+  seed: 7,
+  cycle_ms: 1000,
+  duration: 1000,
+  limiter: { threshold: 1000, within: 100 },
+  arrivals: [{ model: 'constant', rate: '1/s' }, () => 0],
+};
 
-  it('a search finds the value that trying all of them finds', async () => {
-    const rows = await rowsOf(['limiter.threshold=1..60:1']);
-    const first = rows.find(({ figures }) => figures['limited']!.mean < 0.05 * figures['requests']!.mean)!;
-    const [found] = await find('limiter.threshold=1..60', 'limited < 5%');
-    expect([found!.answer, found!.value]).toEqual(['smallest', first.set['limiter.threshold']]);
-    expect(found!.tried.length).toBeLessThan(20);
-  });
+it('a search finds the value that trying all of them finds', async () => {
+  const rows = await rowsOf(['limiter.threshold=1..60:1']);
+  const first = rows.find(({ figures }) => figures['limited']!.mean < 0.05 * figures['requests']!.mean)!;
+  const [found] = await find('limiter.threshold=1..60', 'limited < 5%');
+  expect([found!.answer, found!.value]).toEqual(['smallest', first.set['limiter.threshold']]);
+  expect(found!.tried.length).toBeLessThan(20);
+});
 
-  it.each<[over: string, value: string, next: string, said: string | undefined]>([
-    ['arrivals.0.rate=2/s..20/s', '10.1/s', '10/s', '0.1/s'],
-    ['arrivals.0.rate=2/s..20/s:log4', '10.1/s', '10/s', '0.1/s'],
-    ['arrivals.0.rate=2/s..20/s:0.01/s', '10.01/s', '10/s', '0.01/s'],
-    ['arrivals.0.rate=2.5/s..20/s:1/s', '10.5/s', '9.5/s', '1/s'],
-    ['arrivals.0.rate=0.5/s..10.1/s', '10.1/s', '10/s', '0.1/s'],
-    ['arrivals.0.rate=2/s,10/s,11/s', '11/s', '10/s', undefined],
-  ])('a search ends at the step of %s, or at three figures: %s', async (over, value, next, said) => {
-    const [found] = await find(over, 'limited > 0', [], steady);
-    expect(found).toMatchObject({ answer: 'smallest', value, next });
-    expect(found!.resolution).toBe(said);
-    expect(found!.tried.map((one) => Number.parseFloat(String(one.value)))).toEqual(
-      found!.tried.map((one) => Number.parseFloat(String(one.value))).toSorted((a, b) => a - b),
-    );
-  });
+it.each<[over: string, value: string, next: string, said: string | undefined]>([
+  ['arrivals.0.rate=2/s..20/s', '10.1/s', '10/s', '0.1/s'],
+  ['arrivals.0.rate=2/s..20/s:log4', '10.1/s', '10/s', '0.1/s'],
+  ['arrivals.0.rate=2/s..20/s:0.01/s', '10.01/s', '10/s', '0.01/s'],
+  ['arrivals.0.rate=2.5/s..20/s:1/s', '10.5/s', '9.5/s', '1/s'],
+  ['arrivals.0.rate=0.5/s..10.1/s', '10.1/s', '10/s', '0.1/s'],
+  ['arrivals.0.rate=2/s,10/s,11/s', '11/s', '10/s', undefined],
+])('a search ends at the step of %s, or at three figures: %s', async (over, value, next, said) => {
+  const [found] = await find(over, 'limited > 0', [], steady);
+  expect(found).toMatchObject({ answer: 'smallest', value, next });
+  expect(found!.resolution).toBe(said);
+  expect(found!.tried.map((one) => Number.parseFloat(String(one.value)))).toEqual(
+    found!.tried.map((one) => Number.parseFloat(String(one.value))).toSorted((a, b) => a - b),
+  );
+});
 
-  it('a search goes on in whole numbers where the field takes no others', async () => {
-    const [coarse] = await find('limiter.threshold=1..61:log4', 'limited < 5%');
-    const [fine] = await find('limiter.threshold=1..60', 'limited < 5%');
-    expect([coarse!.value, coarse!.next, coarse!.resolution]).toEqual([fine!.value, fine!.next, 1]);
-  });
+it('a search goes on in whole numbers where the field takes no others', async () => {
+  const [coarse] = await find('limiter.threshold=1..61:log4', 'limited < 5%');
+  const [fine] = await find('limiter.threshold=1..60', 'limited < 5%');
+  expect([coarse!.value, coarse!.next, coarse!.resolution]).toEqual([fine!.value, fine!.next, 1]);
+});
 
-  it.each([
-    ['limiter.threshold=1..60', 'limited > 20', 'largest'],
-    ['limiter.threshold=1..60', 'requests > 0', 'all'],
-    ['limiter.threshold=1..60', 'limited > 100%', 'none'],
-    ['limiter.threshold=[1, 100, 2, 100, 3, 100, 4, 100]', 'limited == 0', 'not monotone'],
-  ])('a search along %s for %s has the answer: %s', async (over, condition, answer) => {
-    const [found] = await find(over, condition);
-    expect(found!.answer).toBe(answer);
-  });
+it.each([
+  ['limiter.threshold=1..60', 'limited > 20', 'largest'],
+  ['limiter.threshold=1..60', 'requests > 0', 'all'],
+  ['limiter.threshold=1..60', 'limited > 100%', 'none'],
+  ['limiter.threshold=[1, 100, 2, 100, 3, 100, 4, 100]', 'limited == 0', 'not monotone'],
+])('a search along %s for %s has the answer: %s', async (over, condition, answer) => {
+  const [found] = await find(over, condition);
+  expect(found!.answer).toBe(answer);
+});
 
-  it('a search gives an answer for each cell', async () => {
-    const found = await find('limiter.threshold=1..200', 'limited == 0', ['limiter.within=1,20']);
-    expect(found.map(({ set, answer }) => [set['limiter.within'], answer])).toEqual([
-      [1, 'smallest'],
-      [20, 'smallest'],
-    ]);
-    expect(found[0]!.value).toBeLessThan(found[1]!.value as number);
-  });
+it('a search gives an answer for each cell', async () => {
+  const found = await find('limiter.threshold=1..200', 'limited == 0', ['limiter.within=1,20']);
+  expect(found.map(({ set, answer }) => [set['limiter.within'], answer])).toEqual([
+    [1, 'smallest'],
+    [20, 'smallest'],
+  ]);
+  expect(found[0]!.value).toBeLessThan(found[1]!.value as number);
+});
 
-  it.each([
-    ['limiter.threshold=1..60', 'limitted == 0', [], 'cannot be read'],
-    ['limiter.threshold=1..60', '1 < 2', [], 'names no figure'],
-    ['limiter.threshold=5', 'limited == 0', [], 'one value only'],
-    ['limiter.threshold=1..60', 'limited == 0', ['limiter.threshold=1'], 'set and searched'],
-    ['limiter.threshold=1..60', 'clients.retries == 0', [], 'not every run has'],
-  ])('a search refuses %s, %s, %j: %s', async (over, condition, set, what) => {
-    await expect(find(over, condition, set)).rejects.toThrow(
-      expect.objectContaining({ what: expect.stringContaining(what) }),
-    );
-  });
+it.each([
+  ['limiter.threshold=1..60', 'limitted == 0', [], 'cannot be read'],
+  ['limiter.threshold=1..60', '1 < 2', [], 'names no figure'],
+  ['limiter.threshold=5', 'limited == 0', [], 'one value only'],
+  ['limiter.threshold=1..60', 'limited == 0', ['limiter.threshold=1'], 'set and searched'],
+  ['limiter.threshold=1..60', 'clients.retries == 0', [], 'not every run has'],
+])('a search refuses %s, %s, %j: %s', async (over, condition, set, what) => {
+  await expect(find(over, condition, set)).rejects.toThrow(
+    expect.objectContaining({ what: expect.stringContaining(what) }),
+  );
 });

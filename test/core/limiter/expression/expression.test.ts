@@ -108,7 +108,7 @@ it('a condition says which names it asks for', () => {
   ]);
 });
 
-it('of hundreds of known names the first are listed', () => {
+it('the first of hundreds of known names are listed', () => {
   const names = Array.from({ length: 200 }, (_, k) => `figure_${k}`);
   const parse = () => parseCondition('it > 1', { names });
   expect(parse).toThrow(/known here: figure_0, .*, figure_23, and 176 more\)$/);

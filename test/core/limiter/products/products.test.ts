@@ -1,5 +1,5 @@
 // Products in their own words: what they translate to, held to the decisions of the real ones.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { planRule } from '../../../../src/core/limiter/planned-rule.js';
 import { gateways } from '../../../../src/core/limiter/products/gateways.js';
 import { limitFiles } from '../../../../src/core/limiter/products/limit-files.js';
@@ -111,29 +111,27 @@ it('every product but cloudflare is held to the real one, or to its documents in
 });
 
 // Ten requests at 0.3 s of a clock second, one each 50 ms; what is announced to the refused, in ms from then.
-describe('announced waits', () => {
-  const python = (strategy: string) => ({ like: 'python-limits', rate: '10 per 1 second', strategy });
-  it.each([
-    // The window ends at 1.3 s, and is announced as 1 s of the clock.
-    [python('fixed-window'), 900, 100],
-    [python('fixed-window'), 1250, -250],
-    // Each request moves the end: 2.2 s.
-    [python('fixed-window-elastic-expiry'), 1200, 800],
-    // The newest admitted came at 0.75 s and leaves at 1.75 s.
-    [python('moving-window'), 900, 100],
-    [python('moving-window'), 1250, -250],
-    // The oldest of the log leaves at 1.3 s.
-    [{ like: 'async-ratelimiter', max: 10, duration: 1000 }, 1250, -250],
-    [{ like: 'koa-ratelimit', max: 10, duration: 1000, driver: 'redis' }, 900, 100],
-  ])('a product announces what the real one announces, not the true wait: %j refused at %i: %i', (given, at, wait) => {
-    const definition = definitionOf(given, 777);
-    const rule = ruleOf(definition);
-    const secondMs = 1_700_000_000_000;
-    const state = rule.fresh(secondMs);
-    for (let i = 0; i < 10; i += 1) expect(rule.admit(state, secondMs + 300 + 50 * i, 1, 0)).toBe(0);
-    expect(rule.admit(state, secondMs + at, 1, 0)).toBe(LIMITED);
-    expect(announcedWait(rule, definition.announces, state, secondMs + at, 1)).toBe(wait);
-  });
+const python = (strategy: string) => ({ like: 'python-limits', rate: '10 per 1 second', strategy });
+it.each([
+  // The window ends at 1.3 s, and is announced as 1 s of the clock.
+  [python('fixed-window'), 900, 100],
+  [python('fixed-window'), 1250, -250],
+  // Each request moves the end: 2.2 s.
+  [python('fixed-window-elastic-expiry'), 1200, 800],
+  // The newest admitted came at 0.75 s and leaves at 1.75 s.
+  [python('moving-window'), 900, 100],
+  [python('moving-window'), 1250, -250],
+  // The oldest of the log leaves at 1.3 s.
+  [{ like: 'async-ratelimiter', max: 10, duration: 1000 }, 1250, -250],
+  [{ like: 'koa-ratelimit', max: 10, duration: 1000, driver: 'redis' }, 900, 100],
+])('a product announces what the real one announces, not the true wait: %j refused at %i: %i', (given, at, wait) => {
+  const definition = definitionOf(given, 777);
+  const rule = ruleOf(definition);
+  const secondMs = 1_700_000_000_000;
+  const state = rule.fresh(secondMs);
+  for (let i = 0; i < 10; i += 1) expect(rule.admit(state, secondMs + 300 + 50 * i, 1, 0)).toBe(0);
+  expect(rule.admit(state, secondMs + at, 1, 0)).toBe(LIMITED);
+  expect(announcedWait(rule, definition.announces, state, secondMs + at, 1)).toBe(wait);
 });
 
 // After two requests at once: seen with the libraries, and computed from freq_ctr.c of HAProxy, which keeps the turn at 11 ms as 10. In ms.
@@ -281,8 +279,7 @@ it.each([
     expect(failureOf(() => definitionOf(given, 777))?.faults[0]?.path).toBe(path);
   });
 
-describe('a whole nginx.conf', () => {
-  const conf = `
+const conf = `
 http {
   map $http_x_partner $limit_key {   # partners are not limited
     default $binary_remote_addr;
@@ -302,73 +299,72 @@ http {
   }
 }`;
 
-  it('a whole nginx.conf has a limiter for each location with its own limits, and inherits what it does not set', () => {
-    expect(limitFiles().readStanza(conf).limiters).toEqual([
-      { name: 'server', limits: [{ like: 'nginx-limit-conn', connections: 20 }] },
-      {
-        name: 'location /api',
-        limits: [
-          { like: 'nginx', rate: '10r/s', burst: 20, nodelay: true },
-          { like: 'nginx-limit-conn', connections: 20 },
-        ],
-      },
-      {
-        name: 'location = /login',
-        limits: [
-          { like: 'nginx', rate: '5r/m' },
-          { like: 'nginx-limit-conn', connections: 20 },
-        ],
-      },
-      { name: 'location /trial', limits: [{ like: 'nginx-limit-conn', connections: 2 }] },
-    ]);
-  });
+it('a whole nginx.conf has a limiter for each location with its own limits, and inherits what it does not set', () => {
+  expect(limitFiles().readStanza(conf).limiters).toEqual([
+    { name: 'server', limits: [{ like: 'nginx-limit-conn', connections: 20 }] },
+    {
+      name: 'location /api',
+      limits: [
+        { like: 'nginx', rate: '10r/s', burst: 20, nodelay: true },
+        { like: 'nginx-limit-conn', connections: 20 },
+      ],
+    },
+    {
+      name: 'location = /login',
+      limits: [
+        { like: 'nginx', rate: '5r/m' },
+        { like: 'nginx-limit-conn', connections: 20 },
+      ],
+    },
+    { name: 'location /trial', limits: [{ like: 'nginx-limit-conn', connections: 2 }] },
+  ]);
+});
 
-  it('a whole nginx.conf says what is not in its limiters, with its line', () => {
-    expect(limitFiles().readStanza(conf).notes).toEqual([
-      'Line 11: /etc/nginx/local.conf is included, and was not read.',
-      'Line 14: it counts by the header x-partner, and no request without one; here it counts every request.',
-      'Line 16: limit_req_dry_run is on: its limit_req refuse nothing, and are left out.',
-    ]);
-  });
+it('a whole nginx.conf says what is not in its limiters, with its line', () => {
+  expect(limitFiles().readStanza(conf).notes).toEqual([
+    'Line 11: /etc/nginx/local.conf is included, and was not read.',
+    'Line 14: it counts by the header x-partner, and no request without one; here it counts every request.',
+    'Line 16: limit_req_dry_run is on: its limit_req refuse nothing, and are left out.',
+  ]);
+});
 
-  it('a whole nginx.conf is one limiter only if a location is named', () => {
-    expect(() => definitionOf({ paste: conf }, 777)).toThrow(
-      expect.objectContaining({
-        code: 'invalid_definition',
-        why: 'Each place has its own: server; location /api; location = /login; location /trial.',
-      }),
-    );
-    expect(definitionOf({ paste: conf, location: 'location /trial' }, 777)).toMatchObject({
-      primitive: 'concurrency',
-      params: { limit: 2 },
-    });
-    expect(() => definitionOf({ paste: conf, location: 'location /ap' }, 777)).toThrow(
-      expect.objectContaining({ code: 'invalid_definition' }),
-    );
+it('a whole nginx.conf is one limiter only if a location is named', () => {
+  expect(() => definitionOf({ paste: conf }, 777)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_definition',
+      why: 'Each place has its own: server; location /api; location = /login; location /trial.',
+    }),
+  );
+  expect(definitionOf({ paste: conf, location: 'location /trial' }, 777)).toMatchObject({
+    primitive: 'concurrency',
+    params: { limit: 2 },
   });
+  expect(() => definitionOf({ paste: conf, location: 'location /ap' }, 777)).toThrow(
+    expect.objectContaining({ code: 'invalid_definition' }),
+  );
+});
 
-  it('a whole nginx.conf names the server where there are several', () => {
-    const zone = 'limit_req_zone $host zone=a:1m rate=1r/s;';
-    const server = (name: string) => `server { server_name ${name}; location / { limit_req zone=a; } }`;
-    const names = (text: string) =>
-      limitFiles()
-        .readStanza(text)
-        .limiters.map(({ name }) => name);
-    expect(names(`${zone} ${server('a.example')} ${server('b.example')}`)).toEqual([
-      'server a.example, location /',
-      'server b.example, location /',
-    ]);
-  });
+it('a whole nginx.conf names the server where there are several', () => {
+  const zone = 'limit_req_zone $host zone=a:1m rate=1r/s;';
+  const server = (name: string) => `server { server_name ${name}; location / { limit_req zone=a; } }`;
+  const names = (text: string) =>
+    limitFiles()
+      .readStanza(text)
+      .limiters.map(({ name }) => name);
+  expect(names(`${zone} ${server('a.example')} ${server('b.example')}`)).toEqual([
+    'server a.example, location /',
+    'server b.example, location /',
+  ]);
+});
 
-  // biome-ignore format: one case a line
-  it.each([
-    ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req_dry_run on; limit_req zone=a;', 'Line 1: limit_req_dry_run is on'],
-    ['limit_req_zone $host zone=a:1m rate=1r/s; location / { }', 'the zone a limits nothing'],
-    ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: nginx refuses burst=$b.'],
-    ['limit_req_zone $host zone=a:1m rate=1r/s;\nlimit_req zone=a', 'Line 2: nginx refuses the file: limit_req has no semicolon.'],
-  ])('what nginx refuses, and what limits nothing, is refused: %j', (text, why) => {
-    expect(() => limitFiles().readStanza(text)).toThrow(expect.objectContaining({ why: expect.stringContaining(why) }));
-  });
+// biome-ignore format: one case a line
+it.each([
+  ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req_dry_run on; limit_req zone=a;', 'Line 1: limit_req_dry_run is on'],
+  ['limit_req_zone $host zone=a:1m rate=1r/s; location / { }', 'the zone a limits nothing'],
+  ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: nginx refuses burst=$b.'],
+  ['limit_req_zone $host zone=a:1m rate=1r/s;\nlimit_req zone=a', 'Line 2: nginx refuses the file: limit_req has no semicolon.'],
+])('what nginx refuses, and what limits nothing, is refused: %j', (text, why) => {
+  expect(() => limitFiles().readStanza(text)).toThrow(expect.objectContaining({ why: expect.stringContaining(why) }));
 });
 
 it.each(Object.entries(products))('%s forgets a burst in a time that can be named', (name, { example }) => {
@@ -376,27 +372,23 @@ it.each(Object.entries(products))('%s forgets a burst in a time that can be name
   expect(planRule(definitionOf({ like: name, ...example }, 777)).spanMs).toBeLessThan(2 ** 36);
 });
 
-describe('near_limit', () => {
-  const window = { threshold: 5, within: 60, near_limit: 0.8 };
-  const other = { threshold: 50, within: 600 };
-  it.each([
-    ['in one of several windows', { and: [other, window] }, '/limiter/and/1/near_limit'],
-    ['out of its range', { and: [{ ...window, near_limit: 7 }, other] }, '/limiter/and/0/near_limit'],
-    ['misspelt', { and: [{ ...other, near_limt: 0.8 }, other] }, '/limiter/and/0/near_limt'],
-  ])('near_limit is refused %s', (_, limiter, path) => {
-    expect(failureOf(() => checkLimiter(limiter, '/limiter'))?.faults.map((fault) => fault.path)).toEqual([path]);
-  });
-  it('near_limit is refused beside what makes a rule of the window', () => {
-    for (const more of [{ hold_ms: 100 }, { counts: 'cost' }])
-      expect(failureOf(() => definitionOf({ ...window, ...more }, 777))?.faults).toMatchObject([
-        { path: '/near_limit' },
-      ]);
-  });
-  it('near_limit of one window is a state of its contract, and a note says that it limits nothing', () => {
-    expect(Object.keys(limiterDefinition(window, 777).states)).toEqual(['allowing', 'nearing', 'limiting']);
-    expect(limiterNotes(window)).toEqual([
-      'near_limit=0.8 limits nothing: from 4 requests in the window on, the contract is in the state nearing.',
-    ]);
-    expect([other, undefined].map(limiterNotes)).toEqual([[], []]);
-  });
+const window = { threshold: 5, within: 60, near_limit: 0.8 };
+const other = { threshold: 50, within: 600 };
+it.each([
+  ['in one of several windows', { and: [other, window] }, '/limiter/and/1/near_limit'],
+  ['out of its range', { and: [{ ...window, near_limit: 7 }, other] }, '/limiter/and/0/near_limit'],
+  ['misspelt', { and: [{ ...other, near_limt: 0.8 }, other] }, '/limiter/and/0/near_limt'],
+])('near_limit is refused %s', (_, limiter, path) => {
+  expect(failureOf(() => checkLimiter(limiter, '/limiter'))?.faults.map((fault) => fault.path)).toEqual([path]);
+});
+it('near_limit is refused beside what makes a rule of the window', () => {
+  for (const more of [{ hold_ms: 100 }, { counts: 'cost' }])
+    expect(failureOf(() => definitionOf({ ...window, ...more }, 777))?.faults).toMatchObject([{ path: '/near_limit' }]);
+});
+it('near_limit of one window is a state of its contract, and a note says that it limits nothing', () => {
+  expect(Object.keys(limiterDefinition(window, 777).states)).toEqual(['allowing', 'nearing', 'limiting']);
+  expect(limiterNotes(window)).toEqual([
+    'near_limit=0.8 limits nothing: from 4 requests in the window on, the contract is in the state nearing.',
+  ]);
+  expect([other, undefined].map(limiterNotes)).toEqual([[], []]);
 });

@@ -40,94 +40,90 @@ it.each([0, 1e-9])('Poisson of mean %d is silent', (mean) => {
   expect(arrivals.map((arrival) => drawn(arrival, 5))).toEqual(['0 0 0 0 0', '0 0 0 0 0']);
 });
 
-describe('on-off', () => {
-  const onoff = (on_rate: number, off_rate: number, on_for: number, off_for: number, purpose = 'onoff') =>
-    arrivalOf({ model: 'onoff', on_rate, off_rate, on_for, off_for }, { purpose });
+const onoff = (on_rate: number, off_rate: number, on_for: number, off_for: number, purpose = 'onoff') =>
+  arrivalOf({ model: 'onoff', on_rate, off_rate, on_for, off_for }, { purpose });
 
-  // Counts of a span t have the mean m t and the variance m t + 2 d^2 (ab / s^2) (t / s - (1 - e^(-s t)) / s^2), with
-  // d = on - off, a = 1 / T_on, b = 1 / T_off, s = a + b (Fischer and Meier-Hellstern, The MMPP cookbook, 1993).
-  const momentsOfLaw = (on: number, off: number, onFor: number, offFor: number, t: number) => {
-    const [a, b] = [1 / onFor, 1 / offFor];
-    const s = a + b;
-    const mean = t * ((on * onFor + off * offFor) / (onFor + offFor));
-    const bursts = 2 * (on - off) ** 2 * ((a * b) / s ** 2) * (t / s - (1 - Math.exp(-s * t)) / s ** 2);
-    return { mean, variance: mean + bursts };
-  };
+// Counts of a span t have the mean m t and the variance m t + 2 d^2 (ab / s^2) (t / s - (1 - e^(-s t)) / s^2), with
+// d = on - off, a = 1 / T_on, b = 1 / T_off, s = a + b (Fischer and Meier-Hellstern, The MMPP cookbook, 1993).
+const momentsOfLaw = (on: number, off: number, onFor: number, offFor: number, t: number) => {
+  const [a, b] = [1 / onFor, 1 / offFor];
+  const s = a + b;
+  const mean = t * ((on * onFor + off * offFor) / (onFor + offFor));
+  const bursts = 2 * (on - off) ** 2 * ((a * b) / s ** 2) * (t / s - (1 - Math.exp(-s * t)) / s ** 2);
+  return { mean, variance: mean + bursts };
+};
 
-  it.each([
-    [20, 0, 10, 30],
-    [20, 2, 3, 1],
-    [8, 1, 0.3, 0.2],
-    [40, 0, 0.05, 0.4],
-    [0, 5, 1, 2],
-    [3, 3, 1, 1],
-  ])(
-    'whole and half cycles of on-off have the moments of the law: rates %d and %d for %d and %d cycles',
-    (on, off, onFor, offFor) => {
-      const cycles = 30_000;
-      const arrival = onoff(on, off, onFor, offFor);
-      const wholes: number[] = [];
-      const halves: number[] = [];
-      for (let cycle = 0; cycle < cycles; cycle += 1) {
-        const count = arrival.count(cycle);
-        const early = instantsOf(arrival, count).filter((at) => at < 0.5).length;
-        wholes.push(count);
-        halves.push(early);
-      }
-      expect([...heldBy(wholes, momentsOfLaw(on, off, onFor, offFor, 1))]).toEqual(['held', 'held']);
-      expect([...heldBy(halves, momentsOfLaw(on, off, onFor, offFor, 0.5))]).toEqual(['held', 'held']);
-    },
-  );
+it.each([
+  [20, 0, 10, 30],
+  [20, 2, 3, 1],
+  [8, 1, 0.3, 0.2],
+  [40, 0, 0.05, 0.4],
+  [0, 5, 1, 2],
+  [3, 3, 1, 1],
+])(
+  'whole and half cycles of on-off have the moments of the law: rates %d and %d for %d and %d cycles',
+  (on, off, onFor, offFor) => {
+    const cycles = 30_000;
+    const arrival = onoff(on, off, onFor, offFor);
+    const wholes: number[] = [];
+    const halves: number[] = [];
+    for (let cycle = 0; cycle < cycles; cycle += 1) {
+      const count = arrival.count(cycle);
+      const early = instantsOf(arrival, count).filter((at) => at < 0.5).length;
+      wholes.push(count);
+      halves.push(early);
+    }
+    expect([...heldBy(wholes, momentsOfLaw(on, off, onFor, offFor, 1))]).toEqual(['held', 'held']);
+    expect([...heldBy(halves, momentsOfLaw(on, off, onFor, offFor, 0.5))]).toEqual(['held', 'held']);
+  },
+);
 
-  it('an on-off model is on at the start as often as ever after', () => {
-    const first = Array.from({ length: 2_000 }, (_, run) => onoff(10, 0, 100, 300, `run ${run}`).count(0));
-    expect(heldBy(first, { mean: 2.5, variance: momentsOfLaw(10, 0, 100, 300, 1).variance })).toEqual(['held', 'held']);
-  });
-
-  it('an on-off model brings the same bursts whatever the rates are', () => {
-    const silent = (on: number) => countsOf(onoff(on, 0, 5, 5), 200).map((count) => count === 0);
-    // At 200 a cycle and at 400, a silent cycle is one that was off throughout.
-    expect(silent(400)).toEqual(silent(200));
-  });
-
-  it('an on-off model places requests in order, in the cycle', () => {
-    const arrival = onoff(50, 1, 0.1, 0.1);
-    const disorder = Array.from({ length: 500 }, (_, cycle) => instantsOf(arrival, arrival.count(cycle))).filter(
-      (instants) => instants.some((at, k) => !(at >= 0 && at < 1 && (k === 0 || at >= instants[k - 1]!))),
-    );
-    expect(disorder).toEqual([]);
-  });
+it('an on-off model is on at the start as often as ever after', () => {
+  const first = Array.from({ length: 2_000 }, (_, run) => onoff(10, 0, 100, 300, `run ${run}`).count(0));
+  expect(heldBy(first, { mean: 2.5, variance: momentsOfLaw(10, 0, 100, 300, 1).variance })).toEqual(['held', 'held']);
 });
 
-describe('Pareto', () => {
-  const pareto = (rate: number, shape: number) => arrivalOf({ model: 'pareto', rate, shape });
+it('an on-off model brings the same bursts whatever the rates are', () => {
+  const silent = (on: number) => countsOf(onoff(on, 0, 5, 5), 200).map((count) => count === 0);
+  // At 200 a cycle and at 400, a silent cycle is one that was off throughout.
+  expect(silent(400)).toEqual(silent(200));
+});
 
-  it.each([
-    [2, 3],
-    [0.1, 5],
-    [50, 2.5],
-  ])('Pareto of rate %d and shape %d has the mean gap, least gap and tail of the law', (r, shape) => {
-    const gaps = gapsOf(pareto(r, shape), Math.ceil(40_000 / r));
-    const least = (shape - 1) / (shape * r);
-    const deviation = Math.sqrt((least ** 2 * shape) / ((shape - 1) ** 2 * (shape - 2)));
-    const tail = 2 ** -shape;
-    const longer = gaps.filter((gap) => gap > 2 * least).length / gaps.length;
-    expect({
-      mean: errors(momentsOf(gaps).mean, 1 / r, deviation / Math.sqrt(gaps.length)),
-      longer: errors(longer, tail, Math.sqrt((tail * (1 - tail)) / gaps.length)),
-      least: Math.min(...gaps.slice(0, 10_000)) > least * (1 - 1e-9),
-    }).toEqual({ mean: 'held', longer: 'held', least: true });
-  });
+it('an on-off model places requests in order, in the cycle', () => {
+  const arrival = onoff(50, 1, 0.1, 0.1);
+  const disorder = Array.from({ length: 500 }, (_, cycle) => instantsOf(arrival, arrival.count(cycle))).filter(
+    (instants) => instants.some((at, k) => !(at >= 0 && at < 1 && (k === 0 || at >= instants[k - 1]!))),
+  );
+  expect(disorder).toEqual([]);
+});
 
-  it('Pareto with a tail of no variance has crowds and long silences', () => {
-    const counts = countsOf(pareto(1, 1.2), 20_000);
-    const quiet = longestRun(counts, (count) => count === 0);
-    expect({ crowded: Math.max(...counts) >= 5, silent: quiet > 100 }).toEqual({ crowded: true, silent: true });
-  });
+const pareto = (rate: number, shape: number) => arrivalOf({ model: 'pareto', rate, shape });
 
-  it('Pareto of rate 0 is silent', () => {
-    expect(drawn(pareto(0, 2), 4)).toBe('0 0 0 0');
-  });
+it.each([
+  [2, 3],
+  [0.1, 5],
+  [50, 2.5],
+])('Pareto of rate %d and shape %d has the mean gap, least gap and tail of the law', (r, shape) => {
+  const gaps = gapsOf(pareto(r, shape), Math.ceil(40_000 / r));
+  const least = (shape - 1) / (shape * r);
+  const deviation = Math.sqrt((least ** 2 * shape) / ((shape - 1) ** 2 * (shape - 2)));
+  const tail = 2 ** -shape;
+  const longer = gaps.filter((gap) => gap > 2 * least).length / gaps.length;
+  expect({
+    mean: errors(momentsOf(gaps).mean, 1 / r, deviation / Math.sqrt(gaps.length)),
+    longer: errors(longer, tail, Math.sqrt((tail * (1 - tail)) / gaps.length)),
+    least: Math.min(...gaps.slice(0, 10_000)) > least * (1 - 1e-9),
+  }).toEqual({ mean: 'held', longer: 'held', least: true });
+});
+
+it('Pareto with a tail of no variance has crowds and long silences', () => {
+  const counts = countsOf(pareto(1, 1.2), 20_000);
+  const quiet = longestRun(counts, (count) => count === 0);
+  expect({ crowded: Math.max(...counts) >= 5, silent: quiet > 100 }).toEqual({ crowded: true, silent: true });
+});
+
+it('Pareto of rate 0 is silent', () => {
+  expect(drawn(pareto(0, 2), 4)).toBe('0 0 0 0');
 });
 
 /** Said of a figure: whether it lies within 3.3 standard errors of what is expected. */

@@ -1,6 +1,6 @@
 // Models without chance: their waves, drawn; and their sums against exact arithmetic.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseRate, type Rate } from '../../../../src/core/schema/quantity.js';
 import type { ArrivalSpec } from '../../../../src/harness/traffic/arrival/arrival-schema.js';
 import { arrivalOf, countsOf, drawn, total } from './draw.js';
@@ -113,26 +113,24 @@ it('a ramp of rates too fine for one denominator is less than one request from i
   expect(Math.abs(requests - 500_000 * (start.requests / start.cycles + end.requests / end.cycles))).toBeLessThan(1);
 });
 
-describe('a log', () => {
-  const log = {
-    cycles: Float64Array.of(2_305_120_007, 2_305_120_009, 2_305_120_010),
-    counts: Float64Array.of(4, 1, 2),
-  };
+const log = {
+  cycles: Float64Array.of(2_305_120_007, 2_305_120_009, 2_305_120_010),
+  counts: Float64Array.of(4, 1, 2),
+};
 
-  it.each([
-    [2_305_120_005, '0 0 4 0 1 2 0 0'],
-    [2_305_120_007, '4 0 1 2 0 0 0 0'],
-    [2_305_120_008, '0 1 2 0 0 0 0 0'],
-    [2_305_120_010, '2 0 0 0 0 0 0 0'],
-    [2_305_120_020, '0 0 0 0 0 0 0 0'],
-  ])('a log from origin %i gives the counts %s', (origin, expected) => {
-    expect(drawn(arrivalOf({ model: 'log', file: 'a.log' }, { log: { ...log, origin } }), 8)).toBe(expected);
-  });
+it.each([
+  [2_305_120_005, '0 0 4 0 1 2 0 0'],
+  [2_305_120_007, '4 0 1 2 0 0 0 0'],
+  [2_305_120_008, '0 1 2 0 0 0 0 0'],
+  [2_305_120_010, '2 0 0 0 0 0 0 0'],
+  [2_305_120_020, '0 0 0 0 0 0 0 0'],
+])('a log from origin %i gives the counts %s', (origin, expected) => {
+  expect(drawn(arrivalOf({ model: 'log', file: 'a.log' }, { log: { ...log, origin } }), 8)).toBe(expected);
+});
 
-  it('an empty log is silent', () => {
-    const empty = { cycles: new Float64Array(), counts: new Float64Array(), origin: 0 };
-    expect(drawn(arrivalOf({ model: 'log', file: 'a.log' }, { log: empty }), 3)).toBe('0 0 0');
-  });
+it('an empty log is silent', () => {
+  const empty = { cycles: new Float64Array(), counts: new Float64Array(), origin: 0 };
+  expect(drawn(arrivalOf({ model: 'log', file: 'a.log' }, { log: empty }), 3)).toBe('0 0 0');
 });
 
 it('a sine stays within one request of its integral, and gives whole periods exactly', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readText } from './reading.js';
 
 const rest = '"GET /a HTTP/1.1" 200 2326 "-" "Mozilla/5.0"';
@@ -82,58 +82,56 @@ it.each([
   }
 });
 
-describe('a line after others', () => {
-  const two = fc.integer({ min: 0, max: 29 }).map((n) => `${n}`.padStart(2, '0'));
-  const often = (usual: string, ...others: string[]) =>
-    fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
-  const timeText = fc
-    .tuple(
-      often('17/May/2015', '18/May/2015', '17/Mai/2015', '7/May/2015', '31/Feb/2015', '2015-05-17', '17-May-2015'),
-      often(':', ' ', 'T'),
-      fc.tuple(two, two, two),
-      often(':', '', '.', ';'),
-      often(
-        ' +0000',
-        '.123 +0000',
-        '.124 +0000',
-        '.12x +0000',
-        '.1234 +0000',
-        ' -0400',
-        '+02:00',
-        '.12345',
-        ',12345',
-        ' +9999',
-        '',
-        'Z',
-        ' +000]',
-      ),
-    )
-    .map(([date, between, clock, colon, zone]) => `${date}${between}${clock.join(colon)}${zone}`);
-  const oddTime = fc.constantFrom(
-    '17/May/2015:23:59:60 +0000',
-    '17/May/2015:24:00:00 +0000',
-    '17/May/2015:1a:00:00 +0000',
-  );
-  const brackets = fc
-    .tuple(
-      fc.oneof({ weight: 9, arbitrary: timeText }, { weight: 1, arbitrary: oddTime }),
-      often(']', '', '}', '] ]', `] ${time}`),
-    )
-    .map(([text, close]) => `[${text}${close}`);
+const two = fc.integer({ min: 0, max: 29 }).map((n) => `${n}`.padStart(2, '0'));
+const often = (usual: string, ...others: string[]) =>
+  fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+const timeText = fc
+  .tuple(
+    often('17/May/2015', '18/May/2015', '17/Mai/2015', '7/May/2015', '31/Feb/2015', '2015-05-17', '17-May-2015'),
+    often(':', ' ', 'T'),
+    fc.tuple(two, two, two),
+    often(':', '', '.', ';'),
+    often(
+      ' +0000',
+      '.123 +0000',
+      '.124 +0000',
+      '.12x +0000',
+      '.1234 +0000',
+      ' -0400',
+      '+02:00',
+      '.12345',
+      ',12345',
+      ' +9999',
+      '',
+      'Z',
+      ' +000]',
+    ),
+  )
+  .map(([date, between, clock, colon, zone]) => `${date}${between}${clock.join(colon)}${zone}`);
+const oddTime = fc.constantFrom(
+  '17/May/2015:23:59:60 +0000',
+  '17/May/2015:24:00:00 +0000',
+  '17/May/2015:1a:00:00 +0000',
+);
+const brackets = fc
+  .tuple(
+    fc.oneof({ weight: 9, arbitrary: timeText }, { weight: 1, arbitrary: oddTime }),
+    often(']', '', '}', '] ]', `] ${time}`),
+  )
+  .map(([text, close]) => `[${text}${close}`);
 
-  it('a line is read as if it stood alone, whatever time the line before has', async () => {
-    const lines = fc.array(brackets, { minLength: 2, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(lines, async (times) => {
-        // A log needs one request to be read. Its ISO time is none that is remembered.
-        const first = `10.0.0.1 - - [2015-05-16T00:00:00Z] ${rest}`;
-        const texts = times.map((text, i) => `10.0.0.${i} - - ${text} ${rest}`);
-        const alone = await Promise.all(texts.map((text) => readText(`${first}\n${text}`, client)));
-        const together = await readText([first, ...texts].join('\n'), client);
-        expect(together.heard.slice(1)).toEqual(alone.flatMap(({ heard }) => heard.slice(1)));
-      }),
-    );
-  });
+it('a line is read as if it stood alone, whatever time the line before has', async () => {
+  const lines = fc.array(brackets, { minLength: 2, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(lines, async (times) => {
+      // A log needs one request to be read. Its ISO time is none that is remembered.
+      const first = `10.0.0.1 - - [2015-05-16T00:00:00Z] ${rest}`;
+      const texts = times.map((text, i) => `10.0.0.${i} - - ${text} ${rest}`);
+      const alone = await Promise.all(texts.map((text) => readText(`${first}\n${text}`, client)));
+      const together = await readText([first, ...texts].join('\n'), client);
+      expect(together.heard.slice(1)).toEqual(alone.flatMap(({ heard }) => heard.slice(1)));
+    }),
+  );
 });
 
 it('without a key, every request has the empty one', async () => {

@@ -114,63 +114,59 @@ it.each(layouts)(
   },
 );
 
-describe('fields of a format', () => {
-  const usual = (r: Request) => `${r.ip} - - ${clf(r)} "${line(r)}" ${r.status} 12 "-" "x"`;
+const usual = (r: Request) => `${r.ip} - - ${clf(r)} "${line(r)}" ${r.status} 12 "-" "x"`;
 
-  it('garbage that a server logs in place of a request is no other layout', async () => {
-    const garbage = [
-      '"-" 408 0 "-" "-"',
-      '"\\x16\\x03\\x01" 400 150 "-" "-"',
-      '"\u0016\u0003" 400 0 "-" "-"',
-      '"" 400 0 "-" "-"',
-    ];
-    const lines = garbage.map((rest) => `192.0.2.9 - - ${clf(requests[0]!)} ${rest}\n`);
-    const { reading, warnings } = await read(textOf(usual) + lines.join(''));
-    expect({ format: reading.format, requests: reading.requests, warnings }).toEqual({
-      format: 'combined',
-      requests: 28,
-      warnings: [],
-    });
+it('garbage that a server logs in place of a request is no other layout', async () => {
+  const garbage = [
+    '"-" 408 0 "-" "-"',
+    '"\\x16\\x03\\x01" 400 150 "-" "-"',
+    '"\u0016\u0003" 400 0 "-" "-"',
+    '"" 400 0 "-" "-"',
+  ];
+  const lines = garbage.map((rest) => `192.0.2.9 - - ${clf(requests[0]!)} ${rest}\n`);
+  const { reading, warnings } = await read(textOf(usual) + lines.join(''));
+  expect({ format: reading.format, requests: reading.requests, warnings }).toEqual({
+    format: 'combined',
+    requests: 28,
+    warnings: [],
   });
+});
 
-  it('a few requests among other lines of a program are found', async () => {
-    const { found, reading } = await read(`${'starting up\n'.repeat(40)}${textOf(usual)}`);
-    expect({ found, format: reading.format }).toEqual({ found: right, format: 'combined' });
-  });
+it('a few requests among other lines of a program are found', async () => {
+  const { found, reading } = await read(`${'starting up\n'.repeat(40)}${textOf(usual)}`);
+  expect({ found, format: reading.format }).toEqual({ found: right, format: 'combined' });
+});
 
-  it('of lines with an address and a time alone, the rest is said to be missing', async () => {
-    const { found, reading } = await read(textOf((r) => `${r.ip} - - ${clf(r)} served in 5 ms`));
-    expect(found[0]).toBe('198.51.100.7    0');
-    expect(reading.warnings[0]?.what).toMatch('no request, status');
-  });
+it('lines with an address and a time alone are read, and the rest is said to be missing', async () => {
+  const { found, reading } = await read(textOf((r) => `${r.ip} - - ${clf(r)} served in 5 ms`));
+  expect(found[0]).toBe('198.51.100.7    0');
+  expect(reading.warnings[0]?.what).toMatch('no request, status');
+});
 
-  it.each(['common', 'combined', '$remote_addr [$time_local] $host "$request" $status'])(
-    'a named format whose fields are not found says so: %s',
-    async (format) => {
-      const { warnings } = await read(
-        textOf((r) => `${r.ip} [17/May/2015:10:05:03 +0000] shop.example ${line(r)}`),
-        { format },
-      );
-      expect(warnings).toEqual(['fields_not_found']);
-    },
+it.each(['common', 'combined', '$remote_addr [$time_local] $host "$request" $status'])(
+  'a named format whose fields are not found says so: %s',
+  async (format) => {
+    const { warnings } = await read(
+      textOf((r) => `${r.ip} [17/May/2015:10:05:03 +0000] shop.example ${line(r)}`),
+      { format },
+    );
+    expect(warnings).toEqual(['fields_not_found']);
+  },
+);
+
+const table = textOf((r) => `${iso(r, ' ', '')},${r.ip},${r.path},${r.status}`);
+
+it('a table without names is not guessed at: the time is asked for, by its number', async () => {
+  await expect(read(table)).rejects.toThrow(
+    'It has the columns 1, 2, 3, 4. Dates are in 1. Name it, as --time 1; a first line with names says what each column is.',
   );
 });
 
-describe('a table without names', () => {
-  const table = textOf((r) => `${iso(r, ' ', '')},${r.ip},${r.path},${r.status}`);
-
-  it('a table without names is not guessed at: the time is asked for, by its number', async () => {
-    await expect(read(table)).rejects.toThrow(
-      'It has the columns 1, 2, 3, 4. Dates are in 1. Name it, as --time 1; a first line with names says what each column is.',
-    );
-  });
-
-  it('a table without names has the columns that are named by their numbers', async () => {
-    const found: string[] = [];
-    const sink = { request: (_: number, _n: number, key = '') => void found.push(key) };
-    await readBytes([Buffer.from(table)], 'log', { timeColumn: '1', keyColumn: '2' }, sink);
-    expect(found).toHaveLength(requests.length);
-  });
+it('a table without names has the columns that are named by their numbers', async () => {
+  const found: string[] = [];
+  const sink = { request: (_: number, _n: number, key = '') => void found.push(key) };
+  await readBytes([Buffer.from(table)], 'log', { timeColumn: '1', keyColumn: '2' }, sink);
+  expect(found).toHaveLength(requests.length);
 });
 
 describe('a comma before the ms', () => {
@@ -226,17 +222,15 @@ describe('a comma before the ms', () => {
   });
 });
 
-describe('rows with more cells than the first line has names', () => {
-  const row = (r: Request) => `${iso(r, 'T', 'Z')},${r.ip},${r.method},${r.path},${r.status}`;
-  const names = 'time,client,method,path,status';
+const row = (r: Request) => `${iso(r, 'T', 'Z')},${r.ip},${r.method},${r.path},${r.status}`;
+const names = 'time,client,method,path,status';
 
-  it('rows with more cells than names are refused where names and values do not fit', async () => {
-    const numbered = textOf((r) => `${r.second},${row(r)}`);
-    await expect(read(`${names}\n${numbered}`)).rejects.toThrow('more cells than the first line has names');
-  });
+it('rows with more cells than names are refused where names and values do not fit', async () => {
+  const numbered = textOf((r) => `${r.second},${row(r)}`);
+  await expect(read(`${names}\n${numbered}`)).rejects.toThrow('more cells than the first line has names');
+});
 
-  it('rows with more cells than names are read with a warning where these cells follow the others', async () => {
-    const { found, warnings } = await read(`${names},agent\n${textOf((r) => `${row(r)},X (Y, like Z)`)}`);
-    expect({ found, warnings }).toEqual({ found: right, warnings: ['uneven_rows'] });
-  });
+it('rows with more cells than names are read with a warning where these cells follow the others', async () => {
+  const { found, warnings } = await read(`${names},agent\n${textOf((r) => `${row(r)},X (Y, like Z)`)}`);
+  expect({ found, warnings }).toEqual({ found: right, warnings: ['uneven_rows'] });
 });

@@ -225,35 +225,33 @@ it.each([-1, 0.5, 86_400_001, Number.NaN])('a spread of %s ms is refused', async
   await expect(readLog(file('a.csv', csv), { spreadMs }, nothing)).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
-describe('a file of any bytes', () => {
-  // biome-ignore format: one line for each kind
-  const pieces = [
-    'time', 'n', '5', '17', '{"time":5}', ' ', '-', '\\', '"', '""',
-    ',', '\t', ';', '\n', '\r\n', '{', '}', '[', ']', ':',
-  ];
-  const words = fc.array(fc.oneof(fc.constantFrom(...pieces, '1.2.3.4 - - [17/May/2015:10:05:03 +0000]'), fc.string()));
-  const texts = words.map((parts) => Buffer.from(parts.join('')));
-  const formats = fc.constantFrom(undefined, ...logFormats);
+// biome-ignore format: one line for each kind
+const pieces = [
+  'time', 'n', '5', '17', '{"time":5}', ' ', '-', '\\', '"', '""',
+  ',', '\t', ';', '\n', '\r\n', '{', '}', '[', ']', ':',
+];
+const words = fc.array(fc.oneof(fc.constantFrom(...pieces, '1.2.3.4 - - [17/May/2015:10:05:03 +0000]'), fc.string()));
+const texts = words.map((parts) => Buffer.from(parts.join('')));
+const formats = fc.constantFrom(undefined, ...logFormats);
 
-  it('a file of any bytes is read or refused in words, and a request is a whole number at a whole ms', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.oneof(
-          texts,
-          fc.uint8Array().map((bytes) => Buffer.from(bytes)),
-        ),
-        formats,
-        async (bytes, format) => {
-          const read = await readText([bytes], { format }).catch((error: unknown) => error);
-          if (read instanceof Failure) return;
-          const { heard, reading } = read as TextReading;
-          expect(heard.every(([unixMs, n]) => Number.isSafeInteger(unixMs) && Number.isSafeInteger(n) && n > 0)).toBe(
-            true,
-          );
-          expect(reading.requests).toBe(heard.reduce((sum, [, n]) => sum + n, 0));
-        },
+it('a file of any bytes is read or refused in words, and a request is a whole number at a whole ms', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        texts,
+        fc.uint8Array().map((bytes) => Buffer.from(bytes)),
       ),
-      { numRuns: tries(2000) },
-    );
-  });
+      formats,
+      async (bytes, format) => {
+        const read = await readText([bytes], { format }).catch((error: unknown) => error);
+        if (read instanceof Failure) return;
+        const { heard, reading } = read as TextReading;
+        expect(heard.every(([unixMs, n]) => Number.isSafeInteger(unixMs) && Number.isSafeInteger(n) && n > 0)).toBe(
+          true,
+        );
+        expect(reading.requests).toBe(heard.reduce((sum, [, n]) => sum + n, 0));
+      },
+    ),
+    { numRuns: tries(2000) },
+  );
 });

@@ -118,31 +118,29 @@ describe.skipIf(!hasRedis || !hasOpenssl)('Redis over TLS (needs redis-server an
   });
 });
 
-describe('the environment of Redis', () => {
-  const place = (url: string, environment: Record<string, string>) => {
-    try {
-      const { credentials, tls } = redisPlace(url, environment);
-      return { credentials, tls };
-    } catch (error) {
-      return (error as { why: string }).why;
-    }
-  };
+const place = (url: string, environment: Record<string, string>) => {
+  try {
+    const { credentials, tls } = redisPlace(url, environment);
+    return { credentials, tls };
+  } catch (error) {
+    return (error as { why: string }).why;
+  }
+};
 
-  // biome-ignore format: one case a line
-  it.each<[string, Record<string, string>, unknown]>([
-    ['redis://h', { REDIS_AUTH: 'secret' }, { credentials: { password: 'secret' }, tls: undefined }],
-    ['redis://h', { REDIS_AUTH: 'me:a:b' }, { credentials: { username: 'me', password: 'a:b' }, tls: undefined }],
-    ['redis://me@h', { REDIS_AUTH: 'b' }, { credentials: { username: 'me', password: 'b' }, tls: undefined }],
-    ['redis://me:a@h', { REDIS_AUTH: 'b' }, 'It has a password, and so has REDIS_AUTH.'],
-    ['rediss+cluster://h', {}, { credentials: {}, tls: {} }],
-    ['redis+cluster://h', { REDIS_TLS: 'true' }, { credentials: {}, tls: {} }],
-    ['redis://h', { REDIS_TLS: 'yes' }, 'REDIS_TLS is "yes", which is neither true nor false.'],
-    ['redis://h', { REDIS_TLS_SERVERNAME: 'x' }, expect.stringContaining('REDIS_TLS_SERVERNAME is set, and the connection is not by TLS')],
-    ['rediss://h', { REDIS_TLS_SERVERNAME: 'x' }, { credentials: {}, tls: { servername: 'x' } }],
-    ['rediss://h', { REDIS_TLS_CLIENT_CERT: 'x' }, 'REDIS_TLS_CLIENT_CERT and REDIS_TLS_CLIENT_KEY belong together.'],
-    ['rediss://h', { REDIS_TLS_CACERT: '/dev/zero' }, 'It is a device or a socket, and not a regular file.'],
-    ['rediss://h', { REDIS_TLS_CACERT: '/nowhere' }, 'There is no such file.'],
-  ])('%s with %j has its credentials and TLS, or is refused in words', (url, environment, found) => {
-    expect(place(url, environment)).toEqual(found);
-  });
+// biome-ignore format: one case a line
+it.each<[string, Record<string, string>, unknown]>([
+  ['redis://h', { REDIS_AUTH: 'secret' }, { credentials: { password: 'secret' }, tls: undefined }],
+  ['redis://h', { REDIS_AUTH: 'me:a:b' }, { credentials: { username: 'me', password: 'a:b' }, tls: undefined }],
+  ['redis://me@h', { REDIS_AUTH: 'b' }, { credentials: { username: 'me', password: 'b' }, tls: undefined }],
+  ['redis://me:a@h', { REDIS_AUTH: 'b' }, 'It has a password, and so has REDIS_AUTH.'],
+  ['rediss+cluster://h', {}, { credentials: {}, tls: {} }],
+  ['redis+cluster://h', { REDIS_TLS: 'true' }, { credentials: {}, tls: {} }],
+  ['redis://h', { REDIS_TLS: 'yes' }, 'REDIS_TLS is "yes", which is neither true nor false.'],
+  ['redis://h', { REDIS_TLS_SERVERNAME: 'x' }, expect.stringContaining('REDIS_TLS_SERVERNAME is set, and the connection is not by TLS')],
+  ['rediss://h', { REDIS_TLS_SERVERNAME: 'x' }, { credentials: {}, tls: { servername: 'x' } }],
+  ['rediss://h', { REDIS_TLS_CLIENT_CERT: 'x' }, 'REDIS_TLS_CLIENT_CERT and REDIS_TLS_CLIENT_KEY belong together.'],
+  ['rediss://h', { REDIS_TLS_CACERT: '/dev/zero' }, 'It is a device or a socket, and not a regular file.'],
+  ['rediss://h', { REDIS_TLS_CACERT: '/nowhere' }, 'There is no such file.'],
+])('%s with %j has its credentials and TLS, or is refused in words', (url, environment, found) => {
+  expect(place(url, environment)).toEqual(found);
 });
