@@ -110,7 +110,7 @@ export interface NodeOptions {
   readonly port?: number;
   /** Cycle length in ms, an integer from 1. Default: 777, or that of the data folder. */
   readonly cycleMs?: number;
-  /** Further accepted host names, for example a proxy's. Default: loopback; all if other machines reach the node. */
+  /** Further accepted host names, for example a proxy's. Beyond loopback also addresses, and names without a dot. */
   readonly hostNames?: readonly string[];
   /** A separate port for metrics, on the same address. Default: no metrics. */
   readonly metricsPort?: number;

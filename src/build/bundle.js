@@ -110,6 +110,8 @@ const forNode = {
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
+  // Node shows the line that threw.
+  lineLimit: 160,
   legalComments: 'none',
   outdir: 'dist',
   metafile: true,

@@ -8,7 +8,7 @@ import { topics } from './topics/topics.js';
 const MOST_COLUMNS = 110;
 
 const EXIT_CODES =
-  'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error; 74 the disk.';
+  'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error; 74 the disk; 130 stopped by Ctrl-C; 143 by SIGTERM.';
 
 export const HELP = 'print a page about a topic, or the help of a command';
 

@@ -15,7 +15,7 @@ import { topics } from './topics/topics.js';
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {
     const asked = helpIn(words);
-    if (isVersion(words)) say(`${VERSION}\n`);
+    if (['--version', '-V', 'version'].includes(words[0] ?? '')) say(`${VERSION}\n`);
     else if (words[0] === '--get-yargs-completions') await (await import('./parser.js')).complete(words, commands);
     else if (asked !== undefined) await help(asked);
     else await runNamed(words);
@@ -32,10 +32,6 @@ async function runNamed(words: readonly string[]): Promise<void> {
   if (found === undefined) throw unknown(words);
   (await import('../tools.js')).addTools();
   await found.command.run(found.given, found.line);
-}
-
-function isVersion([word]: readonly string[]): boolean {
-  return word === '--version' || word === '-V' || word === 'version';
 }
 
 /** What help is asked about; undefined if none is. */

@@ -105,10 +105,10 @@ export const serve = command({
     const { limitsFrom } = await import('../node/limit-settings.js');
     checkStore(given);
     const kept = Object.fromEntries(given.keep ?? []);
-    const noticeMs = given.drain ?? (isLoopback(given.host) ? 0 : DRAIN_MS);
+    const isOpen = !isLoopback(given.host);
     const limits = {
-      noticeMs,
-      ...limitsFrom(given.bound ?? []),
+      noticeMs: given.drain ?? (isOpen ? DRAIN_MS : 0),
+      ...limitsFrom([...(isOpen ? ['mint=off'] : []), ...(given.bound ?? [])]),
       ...(kept['deleted'] === undefined ? {} : { retentionMs: kept['deleted'] * DAY_MS }),
     };
     const [{ openStorage }, { createLog, startNode }, { openOperatorSocket }, { leaves }] = await Promise.all([

@@ -6,7 +6,7 @@ import { rootKeyOf } from '../api/client/pin.js';
 import { writePrivate } from '../core/files/private-file.js';
 import { pinnedOnly, type Verification } from '../core/record/verification.js';
 import type { ExportVerifier, VerifyExportOptions } from '../core/record/verify-export.js';
-import type { Failure } from '../core/schema/failure.js';
+import { Failure } from '../core/schema/failure.js';
 import { readText, refuseNamedPipe, unreadableFailure } from '../core/schema/text-file.js';
 import { command, several, text } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
@@ -90,31 +90,34 @@ function contentOf(path: string, takes: string): string {
   }
 }
 
-/** A backup is a database, which holds or not by `weir node restore`: here it would only be a broken record. */
+/** Fields of rows and closing lines. A file that has none of them is no record that was changed. */
+const OF_A_RECORD = /"(?:cause|hash|checkpoint|cut)"/;
 const DATABASE = 'SQLite format 3';
+const FIX =
+  'Give a file that `weir node record` wrote, or - for standard input; `weir node restore` verifies a backup.';
 
 async function walk(record: string, verifier: ExportVerifier): Promise<Verification> {
-  let isDatabase: boolean | undefined;
+  let [isRecord, isDatabase]: (boolean | undefined)[] = [];
   try {
     const isStandardInput = record === '-';
     if (!isStandardInput) refuseNamedPipe(record);
     for await (const chunk of isStandardInput ? process.stdin : fs.createReadStream(record)) {
-      isDatabase ??= (chunk as Buffer).subarray(0, DATABASE.length).toString('latin1') === DATABASE;
+      const text = isRecord ? '' : (chunk as Buffer).toString('latin1');
+      if (text !== '') isDatabase ??= text.startsWith(DATABASE);
+      isRecord ||= OF_A_RECORD.test(text);
       if (isDatabase || !verifier.bytes(chunk as Buffer)) break;
     }
   } catch (error) {
-    throw unreadableFailure(
-      `The record ${record}`,
-      error,
-      'Give a file that `weir node record` wrote, or - for standard input.',
-    );
+    throw unreadableFailure(`The record ${record}`, error, FIX);
   }
-  if (isDatabase)
-    throw usageFailure(
-      `${record} is a database, and no exported record.`,
-      '`weir node restore` verifies a backup; `weir node record` exports the record of a machine.',
-    );
-  return verifier.end();
+  const found = verifier.end();
+  // Nothing at all may be what is left of a record.
+  if (isDatabase === undefined || found.valid || (isRecord && !isDatabase)) return found;
+  throw new Failure('unreadable_file', {
+    what: `${record} is ${isDatabase ? 'a database, and ' : ''}no exported record.`,
+    why: isDatabase ? undefined : found.first_broken?.reason,
+    fix: FIX,
+  });
 }
 
 const NOT_HELD = 1;

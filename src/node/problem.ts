@@ -108,9 +108,11 @@ export function whyUnrouted(
   { method, url = '' }: IncomingMessage,
 ): Unrouted {
   const path = url.split('?', 1)[0]!;
-  const allowed = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'].filter(
-    (one) => app.findRoute({ method: one, url: path }) !== null,
-  );
+  // As in the routes that match, an empty parameter names nothing.
+  const allowed = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'].filter((one) => {
+    const found = app.findRoute({ method: one, url: path });
+    return found !== null && !Object.values(found.params).includes('');
+  });
   const allow = allowed.join(', ');
   if (allow !== '') {
     const failure = new Failure('method_not_allowed', {

@@ -42,6 +42,7 @@ import {
   spanWords,
   verdictSentence,
   verdictView,
+  windowWords,
 } from './words.js';
 
 const MOST_DIFFERENCES = 200;
@@ -55,26 +56,31 @@ export function reportText(reported: Reported, terminal?: Terminal): string {
 /** @param medium charts are made only for documents: the data of long runs takes time */
 export function runDocument(reported: Reported, medium: Medium): ReportDocument {
   const { outcome } = reported;
-  const { scenario, seed, question, kind, notes = [], compared, limits } = outcome;
+  const { scenario, seed, question, kind, notes = [], compared, limits, cycle_ms } = outcome;
+  const [{ threshold = null, within = 0 } = {}] = outcome.by_contract;
+  const window =
+    threshold === null || within === 0 ? undefined : `${number(threshold)} in ${windowWords(within, cycle_ms)}`;
   const isAnswer = kind === 'replay' && outcome.verdict === 'nothing expected';
   const charts = medium === 'documents' ? chartsOf(reported).filter(({ id }) => id !== 'requests') : [];
+  // The expectations answer the question, and follow it.
+  const isAnswered = medium === 'terminal' && outcome.expectations.length > 0;
   const titled = (title: string) => (medium === 'terminal' ? undefined : title);
   const [drawn, leading] = isOfAll(outcome) ? (['requests', 'decisions'] as const) : (['window', 'window'] as const);
   const lead =
     medium === 'terminal' ? chartOfRun(reported, drawn) : charts.find(({ id }) => isAnswer && id === leading);
   return {
     title: limits === undefined ? scenario : limitsTitle(limits),
-    besides: limits !== undefined ? scenario : kind === 'replay' ? undefined : `seed ${seed}`,
+    besides: limits !== undefined ? scenario : kind === 'replay' ? window : `seed ${seed}`,
     verdict: isAnswer ? undefined : verdictView(outcome),
     sentence: isAnswer ? replaySentence(outcome) : verdictSentence(outcome),
-    question,
+    question: isAnswered ? undefined : question,
     facts: factsOf(outcome),
     properties: propertiesOf(outcome),
     again: { command: commandOf(reported), facts: `weir ${outcome.weir}, seed ${seed}, digest ${outcome.digest}` },
     blocks: [
       ...notes.map((note) => sentence(note)),
       ...readSentences(outcome).map((text) => sentence(text, { where: 'documents' })),
-      ...expectationBlocks(outcome, titled('Expectations')),
+      ...expectationBlocks(outcome, isAnswered ? question : titled('Expectations')),
       { kind: 'checks', rows: runChecks(outcome), where: 'junit' },
       ...answerBlocks(outcome),
       ...(lead === undefined ? [] : [{ kind: 'chart', spec: lead } as const]),

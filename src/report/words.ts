@@ -109,12 +109,12 @@ export function readFacts(read: NonNullable<Outcome['read']>): string[] {
   ];
 }
 
-const verdictSigns: Readonly<Record<Verdict, string>> = {
-  held: '✔',
-  'nothing expected': '–',
-  'not held': '✘',
-  differs: '≠',
-  invalid: '!',
+const verdictMarks: Readonly<Record<Verdict, Omit<VerdictMark, 'words'>>> = {
+  held: { sign: '✔', hue: 'good' },
+  'nothing expected': { sign: '–', hue: 'open' },
+  'not held': { sign: '✘', hue: 'bad' },
+  differs: { sign: '≠', hue: 'bad' },
+  invalid: { sign: '!', hue: 'bad' },
 };
 
 export interface VerdictMark {
@@ -128,19 +128,8 @@ type Judged = Pick<Outcome, 'verdict' | 'partial'>;
 
 /** A stopped run has held nothing yet. */
 export function verdictView({ verdict, partial = false }: Judged): VerdictMark {
-  const sign = verdictSigns[verdict];
-  switch (verdict) {
-    case 'held':
-      return partial
-        ? { sign: '–', words: 'stopped, held so far', hue: 'open' }
-        : { sign, words: verdict, hue: 'good' };
-    case 'nothing expected':
-      return { sign, words: partial ? 'stopped' : verdict, hue: 'open' };
-    case 'not held':
-    case 'differs':
-    case 'invalid':
-      return { sign, words: verdict, hue: 'bad' };
-  }
+  if (partial && verdict === 'held') return { sign: '–', words: 'stopped, held so far', hue: 'open' };
+  return { ...verdictMarks[verdict], words: partial && verdict === 'nothing expected' ? 'stopped' : verdict };
 }
 
 export function verdictSentence(outcome: Outcome): string {

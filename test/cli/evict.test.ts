@@ -6,9 +6,11 @@ import { Caller, Holder, statusAndCode } from '../node/caller.js';
 import { refuses, serve, weirHere } from './command-line.js';
 
 const data = join(temporaryFolder(), 'data');
-const node = await serve(['--data', data, '--bound', 'mint=1', '--keep', 'deleted=90']);
+const node = await serve(['--data', data, '--host=0.0.0.0', '--drain=0', '--bound', 'mint=1', '--keep', 'deleted=90']);
+const closed = await serve(['--store', 'memory', '--host=0.0.0.0', '--bound', 'rows=5']);
 const owner = await Holder.minted(node.url);
 const second = await new Caller(node.url).post('/api/demo-key/mint');
+const unasked = await new Caller(closed.url).post('/api/demo-key/mint');
 
 refuses(
   'serve --store memory',
@@ -32,8 +34,9 @@ it('weir node evict ends an owner by the slug of a machine, and says so; a stopp
   await node.stop();
   const stopped = await weirHere(['node', 'evict', 'spam', '--data', data]);
   expect(evicted).toEqual({ ok: true, owner: owner.made.owner, keys: 1, machines: 1, contracts: 0 });
-  expect([second, after].map(statusAndCode)).toEqual([
+  expect([second, unasked, after].map(statusAndCode)).toEqual([
     [429, 'too_many_requests'],
+    [403, 'mint_off'],
     [401, 'credential_invalid'],
   ]);
   expect([unknown.err, stopped.err]).toEqual([

@@ -76,8 +76,8 @@ it.runIf(existsSync('/dev/full'))(
     const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const;
     const { status, stderr } = spawnSync(process.execPath, [program, 'limiter', 'nginx'], { stdio: [...stdio] });
     expect([status, `${stderr}`.split('\n').slice(0, 2)]).toEqual([
-      2,
-      ['weir: Standard output cannot be written. [unwritable_folder]', '  why  The disk is full.'],
+      74,
+      ['weir: Standard output cannot be written. [disk_full]', '  why  The disk is full.'],
     ]);
   },
 );

@@ -40,6 +40,8 @@ it.each([
   ['node session end', 'wrong_usage', 2],
   ['node record edge --out /nowhere/edge.ndjson', 'unwritable_folder', 2],
   ['verify /nowhere.ndjson', 'unreadable_file', 2],
+  ['verify README.md', 'unreadable_file', 2],
+  [`verify ${process.execPath}`, 'unreadable_file', 2],
 ])('weir %s is refused: %s', async (line, told, exit) => {
   const failure = await failureOf(line);
   expect([failure.code, failure.exit]).toEqual([told, exit]);

@@ -37,6 +37,17 @@ const error = (s: number, client: string, request: string) =>
       ' ',
     )} [error] 7#7: *1 limiting requests, excess: 10.780 by zone "api", client: ${client}, server: , request: "${request} HTTP/1.1", host: "a"\n`;
 
+const har = (sent: readonly Sent[]) =>
+  JSON.stringify({
+    log: {
+      version: '1.2',
+      entries: sent.map(({ s, status }) => ({
+        ...{ startedDateTime: stamp(s), time: 1, request: { method: 'GET', url: 'http://a/api/items' } },
+        response: { status },
+      })),
+    },
+  });
+
 const burst = Array.from({ length: 40 }, (_, n): Sent => ({ s: 130 + n * 0.02, status: n < 11 ? 200 : 429 }));
 const orders = Array.from({ length: 30 }, (_, n): Sent => {
   return { s: 200 + n * 10, status: n % 3 === 2 ? 429 : 200, client: '198.51.100.7', request: 'POST /api/orders' };
@@ -64,6 +75,7 @@ beforeAll(() => {
     'through.log': [first, ...burst.map(({ s }) => ({ s, status: 200 })), ...orders]
       .map((one) => exact(one).replace(/ - -\n$/, '\n'))
       .join(''),
+    'api.har': har([first, ...burst]),
     plain,
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
@@ -72,7 +84,7 @@ beforeAll(() => {
 const plain = () => readFileSync(at('plain'), 'utf8');
 
 async function explained(log: string, limit: string, ...more: string[]) {
-  const format = /combined/.test(log) ? [] : ['--log-format', log === 'said.log' ? EXACT : plain()];
+  const format = /combined|har/.test(log) ? [] : ['--log-format', log === 'said.log' ? EXACT : plain()];
   const words = ['replay', at(log), '--limit', limit, '--explain', '--json', ...format, ...more];
   const { code, out, err } = await weirHere(words);
   expect(err.replaceAll(/^(?:weir: .*)?\n?/gm, '')).toBe('');
@@ -106,6 +118,10 @@ it('weir replay --explain says only what holds for every window that the words m
   expect(figures).toEqual([39, 0, 10, 29, 0]);
   expect(answer.phases[0]).toMatchObject({ most: 29 });
   expect(Math.min(...answer.phases.map(({ least }: { least: number }) => least))).toBeLessThan(29);
+});
+
+it('weir replay --explain takes the times of a HAR as starts, and what its requests took', async () => {
+  expect((await explained('api.har', 'nginx 1r/s burst=10 nodelay')).figures).toEqual([29, 29, 0, 0, 0]);
 });
 
 it('weir replay --explain takes the word of limit_req_status in the log', async () => {

@@ -22,20 +22,22 @@ it('weir replay says how the log was understood, and what came of it', async () 
   expect(out).toContain('scenarios/shop.log: read as combined: time from the bracketed timestamp; 1,472 requests');
   expect(out).toContain('Requests from 2026-01-01T00:00:06.368Z to 2026-01-01T00:23:16.647Z.');
   expect(out).toMatch(/limited\s+497/);
-  expect(out).toContain('shop.log\n497 of 1,472 (33.8 %) refused, 00:09-00:10 and 00:14-00:16.\n');
+  expect(out).toContain('shop.log, 100 in 60 s\n497 of 1,472 (33.8 %) refused, 00:09-00:10 and 00:14-00:16.\n');
   expect(out).toContain('2026-01-01T00:14:58Z  97.5 s    101');
 });
 
 it('weir replay begins with who was refused, how much and when', async () => {
   const keyed = await weirHere('replay scenarios/shop.log --key client --threshold 20 --out none');
-  expect(keyed.out).toContain('shop.log\n169 of 1,472 (11.5 %) refused, all of 5 clients, 00:11 and 00:14-00:16.\n');
+  expect(keyed.out).toContain(
+    'shop.log, 20 in 60 s\n169 of 1,472 (11.5 %) refused, all of 5 clients, 00:11 and 00:14-00:16.\n',
+  );
   expect(keyed.out).toMatch(/Requests of all clients in each 10 s\n 120┤/);
   expect(keyed.out).toMatch(/▀ refused\n +0 = 2026-01-01T00:00:06Z +24\.2 min\n/);
   expect(keyed.out).not.toMatch(/of client 10\.0\.0\.1|cycles\)/);
   const draining = await weirHere('replay scenarios/shop.log --threshold 1400 --within 1h --out none');
-  expect(draining.out).toContain('shop.log\n72 of 1,472 (4.9 %) refused, 00:21-00:23.\n');
+  expect(draining.out).toContain('shop.log, 1,400 in 60 min\n72 of 1,472 (4.9 %) refused, 00:21-00:23.\n');
   const none = await weirHere('replay scenarios/shop.log --threshold 1000 --out none');
-  expect(none.out).toContain('shop.log\nNone of 1,472 requests refused.\n');
+  expect(none.out).toContain('shop.log, 1,000 in 60 s\nNone of 1,472 requests refused.\n');
   expect([keyed, none].filter(({ out }) => /nothing expected|No expectations/.test(out))).toEqual([]);
 });
 
@@ -268,6 +270,7 @@ refuses('replay --out none', [
   [['scenarios/shop.log', '--count', '/60 parsecs'], 'parsecs'],
   [['scenarios/shop.log', '--where', 'POST'], '--where'],
   [['scenarios/shop.log', '--where', 'path=~^/item'], '--where'],
+  [['scenarios/shop.log', '--where', 'client!=10.0.0.0/8'], 'no address reads 10.0.0.0/8', "--where 'client=10.*'"],
   [['scenarios/shop.log', '--from', 'soon'], '--from'],
   [['-', '--refused', join(folder, 'r.ndjson')], 'standard input'],
   [['scenarios/shop.log', '--refused', join(folder, 'r.ndjson'), '--limit', file('n.conf', 'limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\nlimit_req zone=a;')], 'a file of a gateway'],

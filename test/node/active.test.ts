@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LONGEST_WINDOW } from '../../src/api/windows.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { VirtualClock } from '../../src/core/time/virtual.js';
@@ -94,35 +94,33 @@ it('the most active machines are the same after a restart, and old transitions a
 
 const node = await startRunning({ cycleMs: 3_600_000 });
 
-describe('GET /api/chain/active', () => {
-  it('GET /api/chain/active tells transitions by window and stretch, the last one, and how many contracts limit', async () => {
-    const owner = node.owner();
-    await owner.createMachine('busy', true);
-    await owner.createMachine('hidden');
-    for (const slug of ['busy', 'busy', 'hidden']) {
-      await owner.deploy(slug, { threshold: 1 });
-    }
-    for (const slug of ['busy', 'hidden']) {
-      await owner.event(slug, { count: 2 });
-    }
-    const cycle = node.clock.cycle();
-    const { body } = await node.ask('GET', '/api/chain/active');
-    expect(body).toEqual({
-      ok: true,
-      window_cycles: 60,
-      cycle,
-      machines: [
-        {
-          slug: 'busy',
-          transitions: 2,
-          last_transition_cycle: cycle,
-          contracts: 2,
-          limiting: 2,
-          display_name: 'busy',
-          last: [2, 2, 2],
-          stretches: [...Array(29).fill(0), 2],
-        },
-      ],
-    });
+it('GET /api/chain/active tells transitions by window and stretch, the last one, and how many contracts limit', async () => {
+  const owner = node.owner();
+  await owner.createMachine('busy', true);
+  await owner.createMachine('hidden');
+  for (const slug of ['busy', 'busy', 'hidden']) {
+    await owner.deploy(slug, { threshold: 1 });
+  }
+  for (const slug of ['busy', 'hidden']) {
+    await owner.event(slug, { count: 2 });
+  }
+  const cycle = node.clock.cycle();
+  const { body } = await node.ask('GET', '/api/chain/active');
+  expect(body).toEqual({
+    ok: true,
+    window_cycles: 60,
+    cycle,
+    machines: [
+      {
+        slug: 'busy',
+        transitions: 2,
+        last_transition_cycle: cycle,
+        contracts: 2,
+        limiting: 2,
+        display_name: 'busy',
+        last: [2, 2, 2],
+        stretches: [...Array(29).fill(0), 2],
+      },
+    ],
   });
 });

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { statusAndCode, toldBy } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
 import { rawAnswer } from './raw.js';
@@ -106,6 +106,8 @@ it.each([
   ['GET', '/api/contracts/templates/ratelimiter', 404, 'template_not_found'],
   ['GET', '/nowhere', 404, 'route_not_found'],
   ['POST', '/nowhere', 404, 'route_not_found'],
+  ['POST', '/api/chain/', 404, 'route_not_found'],
+  ['GET', '/api/chain//event', 404, 'route_not_found'],
   ['GET', '/api/chain/gate/stream?last_event_id=x', 400, 'invalid_input'],
   ['GET', '/api/chain/gate/stream?after_cycle=1', 400, 'invalid_input'],
   ['GET', '/api/chain/gate/state?format=ndjson&kind=transition', 400, 'invalid_input'],
@@ -205,23 +207,21 @@ it.each([
   expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
 });
 
-describe('a target in another form', () => {
-  const decided = `/api/chain/gate/contracts/${contract}/gate`;
-  it.each([
-    [
-      'absolute: a gate by any method',
-      `PUT http://localhost${decided}/orders HTTP/1.1\r\nHost: localhost`,
-      200,
-      undefined,
-    ],
-    ['absolute: of another host', 'GET http://evil.example/api/clock HTTP/1.1\r\nHost: localhost', 421, 'host_refused'],
-    ['absolute: without a path', 'GET http://localhost?a HTTP/1.1\r\nHost: localhost', 200, undefined],
-    ['asterisk', 'GET * HTTP/1.1\r\nHost: localhost', 404, 'route_not_found'],
-  ])('a target in another form has its answer: %s', async (_name, head, status, code) => {
-    const rest = `\r\nAuthorization: Bearer ${owner.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
-    const answer = await rawAnswer(node.url, head + rest);
-    expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
-  });
+const decided = `/api/chain/gate/contracts/${contract}/gate`;
+it.each([
+  [
+    'absolute: a gate by any method',
+    `PUT http://localhost${decided}/orders HTTP/1.1\r\nHost: localhost`,
+    200,
+    undefined,
+  ],
+  ['absolute: of another host', 'GET http://evil.example/api/clock HTTP/1.1\r\nHost: localhost', 421, 'host_refused'],
+  ['absolute: without a path', 'GET http://localhost?a HTTP/1.1\r\nHost: localhost', 200, undefined],
+  ['asterisk', 'GET * HTTP/1.1\r\nHost: localhost', 404, 'route_not_found'],
+])('a target in another form has its answer: %s', async (_name, head, status, code) => {
+  const rest = `\r\nAuthorization: Bearer ${owner.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+  const answer = await rawAnswer(node.url, head + rest);
+  expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
 });
 
 it('a body that is no JSON does not end its connection: what is sent behind it is counted and answered', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure } from '../schema/failure.js';
+import { unwritableFailure } from '../schema/unwritable.js';
 import { makeFolder } from './make-folder.js';
 
 const FILE_MODE = 0o600;
@@ -48,7 +49,7 @@ export function makePrivate(path: string): string | undefined {
   return `other users of this machine could ${could} ${path}: its permissions are tightened now.`;
 }
 
-/** Writes a draft, syncs and renames it. Creates missing folders privately. @throws Failure `unwritable_folder` */
+/** Writes a draft, syncs and renames it. Creates missing folders privately. @throws Failure `disk_full`, `unwritable_folder` */
 export function writePrivate(path: string, text: string): void {
   const folder = dirname(path);
   const draft = `${path}.${randomUUID()}`;
@@ -58,11 +59,6 @@ export function writePrivate(path: string, text: string): void {
     fs.renameSync(draft, path);
   } catch (error) {
     fs.rmSync(draft, { force: true });
-    throw new Failure('unwritable_folder', {
-      what: `The file ${path} was not written.`,
-      why: `${(error as Error).message}.`,
-      fix: 'Give yourself the right to write there, make room on the disk, or choose another folder.',
-      cause: error,
-    });
+    throw unwritableFailure(path, error, 'Give yourself the right to write there, or choose another folder.');
   }
 }

@@ -89,32 +89,24 @@ export function rateLimiter(given: Partial<RateLimiterParameters> = {}): Contrac
 
 export function limiterParameters({ states, transitions }: ContractDefinition): RateLimiterParameters | undefined {
   const [first, second] = transitions.map(({ trigger }) => (isOnAggregate(trigger) ? trigger : undefined));
-  if (first === undefined || !('within' in first)) return undefined;
+  const threshold = numberIn(first?.condition, /^count > (\d+)$/);
+  const { min, max } = parameters.threshold;
+  if (first?.aggregate !== 'count' || !(threshold >= min && threshold <= max)) return undefined;
   const { within } = first;
-  const threshold = numberIn(first.condition, /^count > (\d+)$/);
-  if (threshold === undefined || within === undefined) return undefined;
-  const made = (near?: number) => {
+  const isMade = (near?: number) => {
     const { states: madeStates, transitions: madeTransitions } = rateLimiter({ threshold, within, near_limit: near });
     return canonicalJson([madeStates, madeTransitions]) === canonicalJson([states, transitions]);
   };
-  if (made()) return { threshold, within };
-  const near = numberIn(second?.condition ?? '', /^count >= (\d+)$/);
-  if (near === undefined) return undefined;
-  // Hundredths, then finer parts, as many as the threshold can distinguish: 0.333 of 1000.
-  for (let parts = 100; parts <= 100 * threshold; parts *= 10) {
-    const least = Math.max(parts / 100, (near - 1) * (parts / threshold));
-    const most = Math.min(parts * 0.99, rounded(near * (parts / threshold)));
-    for (let part = Math.floor(most); part >= least; part -= 1) {
-      if (nearingFrom(part / parts, threshold) === near && made(part / parts))
-        return { threshold, within, near_limit: part / parts };
-    }
-  }
-  return undefined;
+  if (isMade()) return { threshold, within };
+  const near = numberIn(second?.condition, /^count >= ([\d.]+)$/) / threshold;
+  // As it was written, if that leads to the same bound: 333 of 1000 is 0.333, and 2 of 3 is 0.666….
+  const share = [Number(near.toPrecision(6)), near].filter((one) => one >= 0.01 && one <= 0.99).find(isMade);
+  return share === undefined ? undefined : { threshold, within, near_limit: share };
 }
 
-function numberIn(text: string, pattern: RegExp): number | undefined {
-  const [, digits] = pattern.exec(text) ?? [];
-  return digits === undefined ? undefined : Number(digits);
+/** NaN if there is none. */
+function numberIn(text = '', pattern: RegExp): number {
+  return Number(pattern.exec(text)?.[1]);
 }
 
 function plainMoves(threshold: number): LimiterMove[] {
@@ -125,8 +117,9 @@ function plainMoves(threshold: number): LimiterMove[] {
 }
 
 function nearMoves(threshold: number, share: number): LimiterMove[] {
-  const near = nearingFrom(share, threshold);
-  const far = Math.max(0, Math.floor(rounded((share - HYSTERESIS) * threshold)));
+  // Not a whole count, so that it says the share: 1.5 of 3 is 0.5.
+  const near = rounded(share * threshold);
+  const far = Math.max(0, Math.floor(rounded(near - HYSTERESIS * threshold)));
   return [
     ['allowing', 'limiting', `count > ${threshold}`, 'rate_limited'],
     ['allowing', 'nearing', `count >= ${near}`, 'near_limit'],

@@ -74,7 +74,7 @@ const kinds = {
 
   // 74 is EX_IOERR of sysexits: an I/O error, not an internal one.
   store_failed: { status: 503, exit: 74, title: 'The node cannot store' },
-  disk_full: { status: 503, exit: 74, title: 'The disk of the node is full' },
+  disk_full: { status: 503, exit: 74, title: 'The disk is full' },
   store_away: { status: 503, exit: 5, title: 'The store of the node cannot be asked now' },
   store_unfit: { status: 503, exit: 2, title: 'Redis is not set up to keep what it acknowledges' },
   store_locked: { status: 503, exit: 2, title: 'Another process has this data folder open' },

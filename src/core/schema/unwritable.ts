@@ -15,12 +15,15 @@ const reasons: Readonly<Record<string, string>> = {
   EMFILE: 'Too many files are open.',
 };
 
-/** `unwritable_folder` for an error of the file system; any other as it is. @param what for example `reports/burst` */
+export const FULL: ReadonlySet<string> = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT']);
+
+/** `disk_full` or `unwritable_folder` for an error of the file system; any other as it is. @param what for example `reports/burst` */
 export function unwritableFailure(what: string, error: unknown, fix: string): unknown {
   const { code = '', syscall, message } = error as NodeJS.ErrnoException;
   if (error instanceof Failure || syscall === undefined) return error;
   const why = reasons[code] ?? `${message}.`;
-  return new Failure('unwritable_folder', { what: `${what} cannot be written.`, why, fix, cause: error });
+  const kind = FULL.has(code) ? 'disk_full' : 'unwritable_folder';
+  return new Failure(kind, { what: `${what} cannot be written.`, why, fix, cause: error });
 }
 
 export async function writing<T>(what: string, fix: string, write: () => Promise<T>): Promise<T> {

@@ -51,7 +51,7 @@ export function planClients(
   const taken = new Set<string>();
   return specs.map((spec, index) => {
     const path = `${place}/${index}`;
-    const name = spec.name ?? freeName(nameOf(spec), specs, taken);
+    const name = spec.name ?? freeName('like' in spec ? spec.like : spec.kind, specs, taken);
     if (taken.has(name)) refuseField(`${path}/name`, `"${name}" is taken by another kind of client`);
     taken.add(name);
     return { name, ...planClient(spec, new RetryReader(cycleMs, path)) };
@@ -114,10 +114,6 @@ function libraryClient({ like, ...given }: LikeSpec): Extract<ClientSpec, { kind
   const isLimited = limitsOfRetries.some((field) => given[field] !== undefined);
   const { retry_budget, retry_concurrency, retry_quota, ...others } = client;
   return { kind: 'retrying', ...(isLimited ? others : client), ...given };
-}
-
-function nameOf(spec: ClientSpec | CustomClientSpec): string {
-  return 'like' in spec ? spec.like : spec.kind;
 }
 
 function freeName(kind: string, specs: readonly { readonly name?: string }[], taken: ReadonlySet<string>): string {

@@ -73,7 +73,8 @@ export function decisionOf(
     limited: n - admitted,
     would_limit: plan.isShadow ? !state.admits : undefined,
     retry_after_cycles: hasRoom ? 0 : cyclesUntil(gate, againMs),
-    retry_after_ms: isByRule && againMs !== undefined ? msUntil(gate, againMs) : undefined,
+    retry_after_ms:
+      isByRule && againMs !== undefined ? Math.max(0, Math.ceil((againMs - gate.nowMs) * 1000) / 1000) : undefined,
     delay_ms: isByRule && admitted > 0 ? Math.round(contract.delayMs * 1000) / 1000 : undefined,
   };
 }
@@ -95,10 +96,6 @@ export function foreseen(asked: DecisionRequest, cycle: number): Decision {
   const fits = decision.retry_after_cycles === 0;
   if (contract.plan.isShadow) return { ...decision, would_limit: !fits };
   return fits ? decision : { ...decision, admitted: 0, limited: n };
-}
-
-function msUntil({ nowMs }: Gate, ms: number): number {
-  return Math.max(0, Math.ceil((ms - nowMs) * 1000) / 1000);
 }
 
 /** As `admissionMs`, but shortcut if the initial state has room: nearly always. */

@@ -87,7 +87,7 @@ async function listed(
 }
 
 const getContract = route(api.getContract, forReaders, {
-  summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
+  summary: 'Shows a contract: its state, its window, when to come again, its last transitions.',
   errors: ['invalid_input', 'too_many_keys'],
   async handle({ host, record, ownership, counting }, { params, query: { key }, caller }) {
     const machine = ownership.visible(params.slug, caller);

@@ -89,7 +89,7 @@ const deleteMachine = route(api.deleteMachine, forAdmins, {
 });
 
 const getMachine = route(api.getMachine, forReaders, {
-  summary: 'Tells about a machine, its contracts and the end of its record.',
+  summary: 'Shows a machine, its contracts and the end of its record.',
   async handle({ ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const shown = (await counting.states(machine.contracts.slice(0, CONTRACTS_SHOWN))).map(shortView);

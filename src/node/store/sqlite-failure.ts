@@ -1,5 +1,6 @@
 // Turns errors of SQLite and of the file system into failures.
 import { Bug, Failure } from '../../core/schema/failure.js';
+import { FULL } from '../../core/schema/unwritable.js';
 import { type MissingRows, missingText } from './head-mark.js';
 import { isOfSqlite } from './sqlite-library.js';
 
@@ -79,7 +80,7 @@ export function countsMissing(dir: string, commits: number): Failure {
 }
 
 export function unwritable(dir: string, why: string, cause?: unknown): Failure {
-  return new Failure('unwritable_folder', {
+  return new Failure(FULL.has(codeOf(cause) ?? '') ? 'disk_full' : 'unwritable_folder', {
     what: `The database in ${dir} cannot be written.`,
     why,
     fix: 'Give the user of this process the right to write there, make room on the disk, or choose another folder.',
@@ -104,8 +105,6 @@ export function storeStopped(error: unknown): Failure {
     cause: error,
   });
 }
-
-const FULL: ReadonlySet<string> = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT']);
 
 function explained(error: unknown, explain: (code: string, why: string) => unknown): unknown {
   const code = codeOf(error);

@@ -83,7 +83,9 @@ function xAxis(spec: ChartSpec, { palette, isNarrow, text, grid, border, title }
     ...(spec.leastWidth === undefined ? {} : { position: 'top' as const }),
     grid,
     border,
-    ...(x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(x.max) } : {}),
+    ...(x.kind === 'percentiles'
+      ? { afterBuildTicks: ticksAt([...percentilePlaces.filter((place) => place < x.max - 0.15), x.max]) }
+      : {}),
     ...(x.kind === 'ago' ? { afterBuildTicks: ticksAt(agoPlaces(x)) } : {}),
     ...(names === undefined ? {} : { afterBuildTicks: placeTicks(names.length) }),
     ...(isLog ? { afterBuildTicks: logTicks } : {}),
@@ -186,10 +188,6 @@ function tooltip(spec: ChartSpec, isEnabled: boolean) {
       },
     },
   };
-}
-
-function percentileTicks(max: number) {
-  return ticksAt([...percentilePlaces.filter((place) => place < max - 0.15), max]);
 }
 
 /** 1, 2, 5, 10, 20, 50, … or, on a long axis, 1, 10, 100, … */

@@ -8,7 +8,7 @@ import { type Block, type ReportDocument, sentence } from '../../report/block.js
 import { column, type RunColumn, rowName, runTable } from '../../report/run-table.js';
 import { capital, counted, duration, latency, listed, number } from '../../report/words.js';
 import { titleOf } from './limit-changes.js';
-import { type Explained, type JudgedAnswer, LONGEST_MS } from './limit-explain.js';
+import type { Explained, JudgedAnswer } from './limit-explain.js';
 
 const counts = {
   refused: Count('Answers with a status of a refusal.'),
@@ -241,11 +241,12 @@ function countsTable(head: string, rows: readonly NamedCounts[]): Block[] {
   return [runTable(columnsOf(head), rows, { title: capital(`${head}s`), brief: BRIEF, more: `${head}s` })];
 }
 
-function timesSentence({ grainMs, hasDurations }: Explained['times']): string {
-  const known = `Times are known to ${grainMs < 1_000 ? latency(grainMs) : duration(grainMs)}.`;
-  if (hasDurations && grainMs === 1) return known;
-  const taken = hasDurations
-    ? ''
-    : ` The log has no durations: a request is taken to be decided within the ${LONGEST_MS / 1_000} s before its line.`;
-  return `${known}${taken} With $msec and $request_time of nginx in the log, more is judged.`;
+const BETTER = ' With $msec and $request_time of nginx in the log, more is judged.';
+const AROUND = { start: 'after its time', end: 'before its line', unknown: 'before or after its line' };
+
+function timesSentence({ grainMs, order, withinMs }: Explained['times']): string {
+  const length = (ms: number) => (ms < 1_000 ? latency(ms) : duration(ms));
+  const known = `Times are known to ${length(grainMs)}.`;
+  if (withinMs === undefined) return grainMs === 1 ? known : `${known}${BETTER}`;
+  return `${known} The log has no durations: a request is taken to be decided within the ${length(withinMs)} ${AROUND[order]}.${BETTER}`;
 }

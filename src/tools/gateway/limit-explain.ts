@@ -7,8 +7,7 @@ import { Failure } from '../../core/schema/failure.js';
 import type { LoggedAnswer, Possible } from '../../harness/explain/stretch-search.js';
 import { judgeKey, type PhaseFound, phasesThatExplain } from '../../harness/explain/whose-refusals.js';
 import { memoryMs } from '../../harness/live/near-rules.js';
-import { durationsIn, grainMsOf, orderOf } from '../../harness/traffic/log/decision-time.js';
-import { formats } from '../../harness/traffic/log/formats.js';
+import { durationsIn, grainMsOf, type Order, orderOf } from '../../harness/traffic/log/decision-time.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
 import type { LogOptions } from '../../harness/traffic/log/log-options.js';
 import { readLogs } from '../../harness/traffic/log/read.js';
@@ -43,7 +42,8 @@ export interface Explained {
   /** Refusals judged by what the log, or an error log beside it, says of them. */
   readonly bySaid: number;
   readonly phases: readonly PhaseFound[];
-  readonly times: { readonly grainMs: number; readonly hasDurations: boolean };
+  /** Without durations, how long before or after its time a request may have been decided. */
+  readonly times: { readonly grainMs: number; readonly order: Order; readonly withinMs?: number };
   readonly leftOut: readonly LeftOut[];
   readonly readings: readonly LogReading[];
 }
@@ -57,7 +57,7 @@ export interface ExplainedLimits {
 const MOST_ANSWERS = 4_000_000;
 const MOST_NODES = 8_000_000;
 /** Without durations: how long before the end of a request it may have been decided. */
-export const LONGEST_MS = 5_000;
+const LONGEST_MS = 5_000;
 /** Between the start of a request and its decision. */
 const HEADER_MS = 20;
 const SLACK_MS = 1;
@@ -254,20 +254,17 @@ async function readAnswers(paths: readonly string[], side: LimitSide, options: L
   if (!hasStatus) throw noStatus('Which requests were refused is known by it.');
   const durations = durationsIn(readings[0]!.also?.at(-1), took);
   const grainMs = grainMsOf(times);
-  const { moment = 'any' } = formats.find(({ name }) => name === readings[0]!.format) ?? {};
-  const goesBack = times.some((ms, k) => k > 0 && ms < times[k - 1]!);
-  const seen = durations && orderOf(times, durations.ms, durations.roughMs);
-  const order = moment !== 'any' ? moment : (seen ?? (goesBack ? 'unknown' : 'end'));
+  const order = orderOf(readings[0]!.format, times, durations);
+  const longestMs = order === 'start' ? HEADER_MS : LONGEST_MS;
   const answers = rows.map((row, k): Read => {
     const ms = times[k]!;
-    const longestMs = order === 'start' ? HEADER_MS : LONGEST_MS;
     const ownMs = durations === undefined ? longestMs : durations.ms[k]! + durations.roughMs;
     const behindMs = upstream[k]!.split(/[\s,:]+/).reduce((sum, text) => sum + 1_000 * (Number(text) || 0), 0);
     const [fromMs, endMs] = [order === 'start' ? ms : ms - ownMs, ms + grainMs + (order === 'end' ? 0 : ownMs)];
     const toMs = order === 'end' ? Math.max(fromMs, endMs - behindMs + 1) : endMs;
     return Object.assign(row, { fromMs: fromMs - SLACK_MS, toMs: toMs + (order === 'start' ? SLACK_MS : AHEAD_MS) });
   });
-  return { answers, readings, times: { grainMs, hasDurations: durations !== undefined } };
+  return { answers, readings, times: { grainMs, order, ...(durations ? {} : { withinMs: longestMs }) } };
 }
 
 function noStatus(why: string): Failure {

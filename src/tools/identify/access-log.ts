@@ -49,13 +49,13 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
     });
   }
   const { limitedStatus = LIMITED } = options;
-  const { times, statuses, keys, durations, durationField } = await readLines(path, options);
+  const { times, statuses, keys, durations, durationField, format } = await readLines(path, options);
   const isKnown = (k: number) => /^[1-5]\d\d$/.test(statuses[k]!);
   const isLimited = (k: number) => limitedStatus.includes(Number(statuses[k]));
   const { client, name } = clientOf(keys, options.key, isLimited);
   const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
   const roughMs = grainMsOf(times);
-  const order = durations === undefined ? 'end' : orderOf(times, durations.ms, roughMs);
+  const order = orderOf(format, times, durations);
   const chosen = stretchOf(
     own.filter(isKnown).sort((a, b) => times[a]! - times[b]!),
     times,
@@ -119,8 +119,8 @@ async function readLines(path: string, { log, key }: AccessLogOptions) {
     },
   };
   const keyColumn = key === 'none' ? undefined : key;
-  const alsoColumns = ['status', 'duration', 'client'];
-  const { also: fields = [] } = await readLog(path, { ...log, keyColumn, alsoColumns, countColumn: false }, sink);
+  const reading = { ...log, keyColumn, alsoColumns: ['status', 'duration', 'client'] };
+  const { also: fields = [], format } = await readLog(path, { ...reading, countColumn: false }, sink);
   const [statusField, durationField, clientField] = fields;
   if (statusField === undefined)
     throw new Failure('invalid_input', {
@@ -130,7 +130,7 @@ async function readLines(path: string, { log, key }: AccessLogOptions) {
     });
   const named = clientField === undefined ? undefined : clients;
   const whose = key === undefined ? named : key === 'none' ? undefined : keys;
-  return { times, statuses, keys: whose, durations: durationsIn(durationField, took), durationField };
+  return { times, statuses, keys: whose, durations: durationsIn(durationField, took), durationField, format };
 }
 
 /** The one refused most often, or without a refusal the one with most requests; without keys, all as one. */

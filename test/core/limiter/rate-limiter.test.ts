@@ -1,6 +1,6 @@
 // The template with near_limit and as a shadow: the states it goes through, and that it decides as without them.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { retryAfterCycles } from '../../../src/core/limiter/forecast.js';
 import { limiterParameters, rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
@@ -41,17 +41,24 @@ it('near_limit is a state between, entered once however the count swings around 
 it.each([
   [100, 0.8, 80, 70],
   [100, 0.55, 55, 45],
-  [10, 0.75, 8, 6],
-  [1, 0.8, 1, 0],
-  [3, 0.05, 1, 0],
+  [10, 0.75, 7.5, 6],
+  [3, 0.5, 1.5, 1],
+  [1, 0.8, 0.8, 0],
+  [3, 0.05, 0.15, 0],
+  [11, 0.99, 10.89, 9],
   [1_000_000_000, 0.99, 990_000_000, 890_000_000],
   [1000, 0.333, 333, 233],
-  [100, 0.705, 71, 60],
+  [100, 0.705, 70.5, 60],
 ])('threshold %d with near_limit %d is near from %d on, until %d', (threshold, near_limit, from, until) => {
   const made = rateLimiter({ threshold, near_limit });
   const conditions = made.transitions.map(({ trigger }) => Object(trigger).condition);
   expect(conditions.slice(1, 4)).toEqual([`count >= ${from}`, `count > ${threshold}`, `count <= ${until}`]);
-  expect(rateLimiter(limiterParameters(made))).toEqual(made);
+  expect(limiterParameters(made)).toEqual({ threshold, within: 60, near_limit });
+});
+
+it.each([0, 1_000_000_001])('a definition with a window of %d, which no template has, is one of its own', (most) => {
+  const moves = [move('calm', 'full', `count > ${most}`), move('full', 'calm', `count <= ${most}`)];
+  expect(limiterParameters(defined('own', { calm: { initial: true }, full: {} }, moves))).toBeUndefined();
 });
 
 it.each([0, 1, -0.5, Number.NaN])('near_limit %d is refused', (near_limit) => {
@@ -69,25 +76,23 @@ it('near_limit changes no decision, no wait and no quota', () => {
   );
 });
 
-describe('a shadow', () => {
-  const shadowPlan = (threshold: number, within: number) =>
-    planContract({ ...rateLimiter({ threshold, within }), shadow: true });
+const shadowPlan = (threshold: number, within: number) =>
+  planContract({ ...rateLimiter({ threshold, within }), shadow: true });
 
-  it('a shadow admits all, and moves, counts and waits as the limiter that it stands for', () => {
-    fc.assert(
-      fc.property(anyLimiter, ({ threshold, within, steps }) => {
-        const plain = plannedGate(limiterPlan(threshold, within), 0);
-        const shadow = plannedGate(shadowPlan(threshold, within), 0);
-        for (const { n, cycle } of steps) {
-          plain.gate.decide(n, cycle);
-          expect(shadow.gate.decide(n, cycle)).toBe(n);
-          expect(retryAfterCycles(shadow.gate)).toBe(retryAfterCycles(plain.gate));
-        }
-        expect(shadow.transitions).toEqual(plain.transitions);
-        expect([shadow.gate.count, shadow.gate.remaining]).toEqual([plain.gate.count, plain.gate.remaining]);
-      }),
-    );
-  });
+it('a shadow admits all, and moves, counts and waits as the limiter that it stands for', () => {
+  fc.assert(
+    fc.property(anyLimiter, ({ threshold, within, steps }) => {
+      const plain = plannedGate(limiterPlan(threshold, within), 0);
+      const shadow = plannedGate(shadowPlan(threshold, within), 0);
+      for (const { n, cycle } of steps) {
+        plain.gate.decide(n, cycle);
+        expect(shadow.gate.decide(n, cycle)).toBe(n);
+        expect(retryAfterCycles(shadow.gate)).toBe(retryAfterCycles(plain.gate));
+      }
+      expect(shadow.transitions).toEqual(plain.transitions);
+      expect([shadow.gate.count, shadow.gate.remaining]).toEqual([plain.gate.count, plain.gate.remaining]);
+    }),
+  );
 });
 
 it('a quota leads through all states that admit', () => {

@@ -1,7 +1,7 @@
 // Owns the promises of the canonical text: the examples of RFC 8785, and a refusal of all that JSON would lose in silence.
 import commonJs from 'canonicalize';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { canonicalJson, digestOf, sha256Hex } from '../../../src/core/schema/canonical.js';
 import { Bug } from '../../../src/core/schema/failure.js';
 
@@ -66,27 +66,25 @@ it('the canonical text is the same whatever the order of members, as others writ
   );
 });
 
-describe('what JSON would lose', () => {
-  class Point {
-    x = 1;
-  }
-  it.each([
-    ['NaN', NaN, 'canonical JSON of NaN at the top'],
-    ['an infinity', { a: [1, -Infinity] }, 'canonical JSON of -Infinity at /a/1'],
-    ['undefined', undefined, 'canonical JSON of undefined at the top'],
-    ['an undefined member', { a: { b: undefined } }, 'canonical JSON of undefined at /a/b'],
-    ['a hole', new Array(2), 'canonical JSON of undefined at /0'],
-    ['a function', { f: () => 1 }, 'canonical JSON of function at /f'],
-    ['a symbol', [Symbol('s')], 'canonical JSON of symbol at /0'],
-    ['a member named by a symbol', { [Symbol('s')]: 1 }, 'canonical JSON of a member named by a symbol at the top'],
-    ['a bigint', { n: 1n }, 'canonical JSON of bigint at /n'],
-    ['a date', { at: new Date(0) }, 'canonical JSON of Date at /at'],
-    ['a map', new Map([[1, 2]]), 'canonical JSON of Map at the top'],
-    ['a typed array', new Uint8Array(2), 'canonical JSON of Uint8Array at the top'],
-    ['an instance of a class', { p: new Point() }, 'canonical JSON of Point at /p'],
-  ])('%s is a bug, and its place is named', (_name, value, message) => {
-    expect(() => canonicalJson(value)).toThrow(new Bug(message));
-  });
+class Point {
+  x = 1;
+}
+it.each([
+  ['NaN', NaN, 'canonical JSON of NaN at the top'],
+  ['an infinity', { a: [1, -Infinity] }, 'canonical JSON of -Infinity at /a/1'],
+  ['undefined', undefined, 'canonical JSON of undefined at the top'],
+  ['an undefined member', { a: { b: undefined } }, 'canonical JSON of undefined at /a/b'],
+  ['a hole', new Array(2), 'canonical JSON of undefined at /0'],
+  ['a function', { f: () => 1 }, 'canonical JSON of function at /f'],
+  ['a symbol', [Symbol('s')], 'canonical JSON of symbol at /0'],
+  ['a member named by a symbol', { [Symbol('s')]: 1 }, 'canonical JSON of a member named by a symbol at the top'],
+  ['a bigint', { n: 1n }, 'canonical JSON of bigint at /n'],
+  ['a date', { at: new Date(0) }, 'canonical JSON of Date at /at'],
+  ['a map', new Map([[1, 2]]), 'canonical JSON of Map at the top'],
+  ['a typed array', new Uint8Array(2), 'canonical JSON of Uint8Array at the top'],
+  ['an instance of a class', { p: new Point() }, 'canonical JSON of Point at /p'],
+])('what JSON would lose is a bug, and its place is named: %s', (_name, value, message) => {
+  expect(() => canonicalJson(value)).toThrow(new Bug(message));
 });
 
 it.each([

@@ -98,18 +98,16 @@ describe('a scenario', () => {
   });
 });
 
-describe('a definition', () => {
-  const whole = (from: string, to: string) => JSON.stringify(rateLimiter()).replace(from, to);
-  it.each([
-    ['an operator', '"operator":"KO42"', '"operator":"NAME"'],
-    ['a field', '{', '{"NAME":1,'],
-    ['a state that it moves to', '"to":"limiting"', '"to":"NAME"'],
-    ['a state that it moves from', '"from":"limiting"', '"from":"NAME"'],
-    ['an input', '"operator":"KO42"', '"operator":"KO42","inputs":{"NAME":1}'],
-  ])('a definition has no %s under a name that every object has', (_what, from, to) => {
-    expect(whole(from, to)).toContain('"NAME"');
-    return refuses((name) => planContract(JSON.parse(withName(whole(from, to), name))));
-  });
+const whole = (from: string, to: string) => JSON.stringify(rateLimiter()).replace(from, to);
+it.each([
+  ['an operator', '"operator":"KO42"', '"operator":"NAME"'],
+  ['a field', '{', '{"NAME":1,'],
+  ['a state that it moves to', '"to":"limiting"', '"to":"NAME"'],
+  ['a state that it moves from', '"from":"limiting"', '"from":"NAME"'],
+  ['an input', '"operator":"KO42"', '"operator":"KO42","inputs":{"NAME":1}'],
+])('a definition has no %s under a name that every object has', (_what, from, to) => {
+  expect(whole(from, to)).toContain('"NAME"');
+  return refuses((name) => planContract(JSON.parse(withName(whole(from, to), name))));
 });
 
 it.each(['{"like":"NAME"}', '{"like":"nginx","rate":"1r/s","NAME":1}', '{"primitive":"NAME"}', '{"NAME":1}'])(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
@@ -127,47 +127,43 @@ it('what the answers do not distinguish is said beside agrees alone', () => {
   expect(remarkOf('In use.', undefined)).toMatchObject({ verdict: 'run invalid', reason: 'In use.' });
 });
 
-describe('the request log', () => {
-  const ends = fc.constantFrom<'decided' | RequestFault['kind']>(
-    'decided',
-    'unexpected',
-    'closed',
-    'refused',
-    'timed_out',
-  );
+const ends = fc.constantFrom<'decided' | RequestFault['kind']>(
+  'decided',
+  'unexpected',
+  'closed',
+  'refused',
+  'timed_out',
+);
 
-  it('a request log accounts for every request that was sent: answered, failed or timed out', () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(5), ends)), (all) => {
-        const requestLog = emptyLog();
-        for (const [cycle, end] of all) log(requestLog, cycle, end === 'decided' ? admittedAt(1) : fault(end));
-        const counted = [...requestLog.byCycle.values()].reduce((sum, { answered }) => sum + answered.length, 0);
-        expect(requestLog.sent).toBe(requestLog.answered + requestLog.failed + requestLog.timedOut);
-        expect([requestLog.answered, requestLog.faults.length]).toEqual([
-          counted,
-          requestLog.failed + requestLog.timedOut,
-        ]);
-      }),
-    );
-  });
-});
-
-describe('a run in which what was expected does not hold', () => {
-  const rows: [name: string, late: number, clients: LiveSeen['clients'], verdict: string, becomes: string][] = [
-    ['every request came in its cycle', 0, undefined, 'agrees', 'agrees'],
-    ['one came in another: it may be for that reason alone', 1, undefined, 'agrees', 'run invalid'],
-    ['clients sent one late', 1, [], 'agrees', 'run invalid'],
-    ['the node differs all the same', 1, undefined, 'node differs', 'node differs'],
-  ];
-  it.each(rows)(
-    'a failed expectation invalidates a run that agrees if a request came in another cycle: %s',
-    (_, late, clients, verdict, becomes) => {
+it('a request log accounts for every request that was sent: answered, failed or timed out', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(5), ends)), (all) => {
       const requestLog = emptyLog();
-      requestLog.late = late;
-      const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
-      expect(whenNotHeld(before, seenWith({ clients, isScheduled: clients === undefined }, requestLog)).verdict).toBe(
-        becomes,
-      );
-    },
+      for (const [cycle, end] of all) log(requestLog, cycle, end === 'decided' ? admittedAt(1) : fault(end));
+      const counted = [...requestLog.byCycle.values()].reduce((sum, { answered }) => sum + answered.length, 0);
+      expect(requestLog.sent).toBe(requestLog.answered + requestLog.failed + requestLog.timedOut);
+      expect([requestLog.answered, requestLog.faults.length]).toEqual([
+        counted,
+        requestLog.failed + requestLog.timedOut,
+      ]);
+    }),
   );
 });
+
+const rows: [name: string, late: number, clients: LiveSeen['clients'], verdict: string, becomes: string][] = [
+  ['every request came in its cycle', 0, undefined, 'agrees', 'agrees'],
+  ['one came in another: it may be for that reason alone', 1, undefined, 'agrees', 'run invalid'],
+  ['clients sent one late', 1, [], 'agrees', 'run invalid'],
+  ['the node differs all the same', 1, undefined, 'node differs', 'node differs'],
+];
+it.each(rows)(
+  'a failed expectation invalidates a run that agrees if a request came in another cycle: %s',
+  (_, late, clients, verdict, becomes) => {
+    const requestLog = emptyLog();
+    requestLog.late = late;
+    const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
+    expect(whenNotHeld(before, seenWith({ clients, isScheduled: clients === undefined }, requestLog)).verdict).toBe(
+      becomes,
+    );
+  },
+);

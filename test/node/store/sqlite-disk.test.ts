@@ -66,7 +66,7 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
 
   it('a disk that is full from the start is refused', () => {
     fillUp(join(disk, 'ballast'));
-    expect(codeOf(open)).toBe('unwritable_folder');
+    expect(codeOf(open)).toBe('disk_full');
     expect(fs.readdirSync(join(disk, 'data'))).toEqual([]);
   });
 

@@ -76,6 +76,17 @@ it('a time is that of an end where beginnings go back, and that of a beginning w
   ]);
 });
 
+it('times of a HAR are those of beginnings, and what a request took is in ms', async () => {
+  const entries = [101, 303].map((ms) => ({
+    ...{ startedDateTime: new Date(TEN * 1_000 + ms).toISOString(), time: 50 },
+    response: { status: 200 },
+  }));
+  expect(within(await read([JSON.stringify({ log: { version: '1.2', entries } })]))).toEqual([
+    [101, 153],
+    [303, 355],
+  ]);
+});
+
 it('durations whose unit nothing says are not used', async () => {
   const [head, ...rows] = csv([100, 0, 200], [300, 250, 200]);
   const log = await read([head!.replace('duration_ms', 'duration'), ...rows]);

@@ -119,46 +119,44 @@ it('an investigation keeps time for a further search: the last one ends before t
   expect([ended, elapsedMs + searchMs < timeMs]).toEqual(['time', true]);
 });
 
-describe('a limiter that was in use just before', () => {
-  const used = (rule: RuleDefinition): Decide => {
-    const limiter = limiterOf(rule, 0);
-    let isUsed = false;
-    return (tMs, key) => {
-      if (!isUsed) for (let k = 0; k < 25; k += 1) limiter(tMs - 900 + 35 * k, key);
-      isUsed = true;
-      return limiter(tMs, key);
-    };
+const used = (rule: RuleDefinition): Decide => {
+  const limiter = limiterOf(rule, 0);
+  let isUsed = false;
+  return (tMs, key) => {
+    if (!isUsed) for (let k = 0; k < 25; k += 1) limiter(tMs - 900 + 35 * k, key);
+    isUsed = true;
+    return limiter(tMs, key);
   };
+};
 
-  // biome-ignore format: one case a line
-  const cases: readonly (readonly [string, string, number, number, RuleDefinition, number])[] = [
-    // Its first answers looked like those of a counter that blocks.
-    ['nginx', 'bucket', 6, 100, { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5, nodelay: true } }, 3],
-    // After a rest several periods of its grid explain the answers: one that explains the first ones, too, is looked for.
-    ['a fixed window on a grid', 'fixed-grid', 10, 2000, { primitive: 'fixed_window', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
-    // What it had counted can lie in too many ways: all of it at one instant.
-    ['HAProxy http_req_rate', 'counter-refused', 10, 2000, { ...haproxy, params: { limit: 10, window_ms: 2000, count_refused: true, even_ms: true } }, 1],
-    ['a token bucket', 'bucket', 10, 50, { primitive: 'token_bucket', params: { rate: 20, per_ms: 1000, capacity: 10 } }, 2],
-    ['a sliding log', 'log', 10, 2000, { primitive: 'sliding_log', params: { limit: 10, window_ms: 2000 } }, 1],
-    ['a fixed window', 'fixed', 10, 1000, { primitive: 'fixed_window', params: window1s }, 3],
-    ['a sliding counter on a grid', 'counter-grid', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
-    ['a sliding counter', 'counter-floor', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, floor_total: true } }, 1],
-  ];
-  it.each(few(cases, 2))(
-    '%s that was in use is named, and what it had admitted before is said',
-    (_, structure, limit, spanMs, rule, seed) => {
-      const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
-      const [found] = rules;
-      expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
-      const span = found!.parameters['window_ms'] ?? found!.parameters['token_ms']!;
-      expect([span.least <= spanMs, span.most >= spanMs]).toEqual([true, true]);
-      expect(remarks[0]).toMatch(
-        /^The limiter was in use before: the first \d+ answers are explained if it had admitted \d+ requests/,
-      );
-      expect(requests).toBeLessThan(200);
-    },
-  );
-});
+// biome-ignore format: one case a line
+const cases: readonly (readonly [string, string, number, number, RuleDefinition, number])[] = [
+  // Its first answers looked like those of a counter that blocks.
+  ['nginx', 'bucket', 6, 100, { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5, nodelay: true } }, 3],
+  // After a rest several periods of its grid explain the answers: one that explains the first ones, too, is looked for.
+  ['a fixed window on a grid', 'fixed-grid', 10, 2000, { primitive: 'fixed_window', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
+  // What it had counted can lie in too many ways: all of it at one instant.
+  ['HAProxy http_req_rate', 'counter-refused', 10, 2000, { ...haproxy, params: { limit: 10, window_ms: 2000, count_refused: true, even_ms: true } }, 1],
+  ['a token bucket', 'bucket', 10, 50, { primitive: 'token_bucket', params: { rate: 20, per_ms: 1000, capacity: 10 } }, 2],
+  ['a sliding log', 'log', 10, 2000, { primitive: 'sliding_log', params: { limit: 10, window_ms: 2000 } }, 1],
+  ['a fixed window', 'fixed', 10, 1000, { primitive: 'fixed_window', params: window1s }, 3],
+  ['a sliding counter on a grid', 'counter-grid', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
+  ['a sliding counter', 'counter-floor', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, floor_total: true } }, 1],
+];
+it.each(few(cases, 2))(
+  '%s that was in use is named, and what it had admitted before is said',
+  (_, structure, limit, spanMs, rule, seed) => {
+    const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
+    const [found] = rules;
+    expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
+    const span = found!.parameters['window_ms'] ?? found!.parameters['token_ms']!;
+    expect([span.least <= spanMs, span.most >= spanMs]).toEqual([true, true]);
+    expect(remarks[0]).toMatch(
+      /^The limiter was in use before: the first \d+ answers are explained if it had admitted \d+ requests/,
+    );
+    expect(requests).toBeLessThan(200);
+  },
+);
 
 describe('keys', () => {
   const window: RuleDefinition = {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { bundled } from '../../../src/core/files/bundled.js';
 import { policyOf, servePage } from '../../../src/tools/play/local-page.js';
 import { begin, temporaryFolder, weirHere } from '../../cli/command-line.js';
@@ -43,30 +43,28 @@ it('a port out of range is refused in words', async () => {
   });
 });
 
-describe('the page on loopback', () => {
-  const ask = (url: string, options: { method?: string; path?: string; headers?: Record<string, string> }) =>
-    new Promise<[status: number | undefined, text: string]>((resolve, reject) => {
-      const sent = request(url, options, (answer) => {
-        let text = '';
-        answer.on('data', (chunk) => {
-          text += chunk;
-        });
-        answer.on('end', () => resolve([answer.statusCode, text]));
+const ask = (url: string, options: { method?: string; path?: string; headers?: Record<string, string> }) =>
+  new Promise<[status: number | undefined, text: string]>((resolve, reject) => {
+    const sent = request(url, options, (answer) => {
+      let text = '';
+      answer.on('data', (chunk) => {
+        text += chunk;
       });
-      sent.on('error', reject).end();
+      answer.on('end', () => resolve([answer.statusCode, text]));
     });
-
-  it.each<[what: string, options: Parameters<typeof ask>[1], status: number]>([
-    ['the page', {}, 200],
-    ['a head', { method: 'HEAD' }, 200],
-    ['localhost', { headers: { host: 'localhost:1' } }, 200],
-    ['another path', { path: '/etc/passwd' }, 404],
-    ['a path that is none', { path: '//' }, 404],
-    ['a name that was pointed here', { headers: { host: 'evil.example' } }, 421],
-    ['a write', { method: 'POST' }, 405],
-  ])('the server on loopback answers for its page alone: %s', async (_, options, status) => {
-    const { url, close } = await servePage(0, 'here');
-    expect((await ask(url, options))[0]).toBe(status);
-    await close();
+    sent.on('error', reject).end();
   });
+
+it.each<[what: string, options: Parameters<typeof ask>[1], status: number]>([
+  ['the page', {}, 200],
+  ['a head', { method: 'HEAD' }, 200],
+  ['localhost', { headers: { host: 'localhost:1' } }, 200],
+  ['another path', { path: '/etc/passwd' }, 404],
+  ['a path that is none', { path: '//' }, 404],
+  ['a name that was pointed here', { headers: { host: 'evil.example' } }, 421],
+  ['a write', { method: 'POST' }, 405],
+])('the server on loopback answers for its page alone: %s', async (_, options, status) => {
+  const { url, close } = await servePage(0, 'here');
+  expect((await ask(url, options))[0]).toBe(status);
+  await close();
 });

@@ -48,32 +48,30 @@ describe.skipIf(!isInstalled('haproxy'))('lines for HAProxy', () => {
 });
 
 /** As envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit and its parts are documented. */
-describe('the filter of Envoy', () => {
-  const bucket = { max_tokens: 5, tokens_per_fill: 5, fill_interval: '46.62s' };
-  const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } };
-  const common = {
-    '@type': 'type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit',
-    stat_prefix: 'weir',
-    filter_enabled: always,
-    filter_enforced: always,
-  };
+const bucket = { max_tokens: 5, tokens_per_fill: 5, fill_interval: '46.62s' };
+const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } };
+const common = {
+  '@type': 'type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit',
+  stat_prefix: 'weir',
+  filter_enabled: always,
+  filter_enforced: always,
+};
 
-  it.each([
-    [undefined, { ...common, token_bucket: bucket }],
-    [
-      'client',
-      {
-        ...common,
-        // The interval of a descriptor is a multiple of this one.
-        token_bucket: { max_tokens: 1_000_000, tokens_per_fill: 1_000_000, fill_interval: '46.62s' },
-        rate_limits: [{ actions: [{ remote_address: {} }] }],
-        descriptors: [{ entries: [{ key: 'remote_address' }], token_bucket: bucket }],
-      },
-    ],
-  ])('the filter of Envoy has the documented shape, by %s', (key, typed_config) => {
-    const filter = parse(linesOf('Envoy', key).join('\n'));
-    expect(filter).toEqual({ name: 'envoy.filters.http.local_ratelimit', typed_config });
-  });
+it.each([
+  [undefined, { ...common, token_bucket: bucket }],
+  [
+    'client',
+    {
+      ...common,
+      // The interval of a descriptor is a multiple of this one.
+      token_bucket: { max_tokens: 1_000_000, tokens_per_fill: 1_000_000, fill_interval: '46.62s' },
+      rate_limits: [{ actions: [{ remote_address: {} }] }],
+      descriptors: [{ entries: [{ key: 'remote_address' }], token_bucket: bucket }],
+    },
+  ],
+])('the filter of Envoy has the documented shape, by %s', (key, typed_config) => {
+  const filter = parse(linesOf('Envoy', key).join('\n'));
+  expect(filter).toEqual({ name: 'envoy.filters.http.local_ratelimit', typed_config });
 });
 
 describe('files of other products', () => {

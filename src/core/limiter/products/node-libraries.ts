@@ -34,7 +34,7 @@ const pairs = {
 /** Redis keeps whole seconds. */
 function expiryMs(ms: number): number {
   if (ms >= 1000) return Math.floor(ms / 1000) * 1000;
-  const why = 'rate-limiter-flexible tells Redis whole seconds: below 1 s, its keys never expire.';
+  const why = 'rate-limiter-flexible gives Redis whole seconds: below 1 s, its keys never expire.';
   throw new Failure('invalid_definition', { what: 'The limiter was refused.', why, fix: 'Give at least 1 s.' });
 }
 

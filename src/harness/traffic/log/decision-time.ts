@@ -1,12 +1,15 @@
 // What a log says of when a request was decided: whether its times are those of ends or of starts, how exact they are, and durations.
+import { formatsAndDocuments } from './formats.js';
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, ns: 1e-6 };
-/** Units of fields whose names do not state them: nginx, and loggers for Node.js. */
+/** Units of fields whose names do not state them: nginx, loggers for Node.js, HAR and Kong. */
 const knownUnits: Readonly<Record<string, string>> = {
   request_time: 's',
   reqtime: 's',
   upstream_response_time: 's',
   responseTime: 'ms',
+  time: 'ms',
+  'latencies.request': 'ms',
 };
 
 /** How long requests took, by the texts of a field, and how exactly it is known; undefined unless its name and all values say it. */
@@ -26,11 +29,14 @@ export function grainMsOf(times: readonly number[]): number {
 
 export type Order = 'end' | 'start' | 'unknown';
 
-/** Whether times are those of ends or of starts: lines are in order of ends. */
-export function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: number): Order {
+/** Whether times are those of ends or of starts: by the format, or by the lines, which are in order of ends. */
+export function orderOf(format: string, times: readonly number[], durations: ReturnType<typeof durationsIn>): Order {
+  const { moment = 'any' } = formatsAndDocuments.find(({ name }) => name === format) ?? {};
+  if (moment !== 'any') return moment;
   const goesBack = (of: (k: number) => number, byMs: number) => times.some((_, k) => k > 0 && of(k) < of(k - 1) - byMs);
   const isNoEnd = goesBack((k) => times[k]!, 0);
-  const isNoStart = goesBack((k) => times[k]! + tookMs[k]!, 2 * roughMs);
+  if (durations === undefined) return isNoEnd ? 'unknown' : 'end';
+  const isNoStart = goesBack((k) => times[k]! + durations.ms[k]!, 2 * (grainMsOf(times) + durations.roughMs));
   if (isNoEnd === isNoStart) return 'unknown';
   return isNoEnd ? 'start' : 'end';
 }

@@ -221,4 +221,5 @@ export const formats: readonly Format[] = [
   ...looseFormats,
 ];
 
-export const logFormats = [...formats, ...documentKinds].map(({ name }) => name);
+export const formatsAndDocuments = [...formats, ...documentKinds];
+export const logFormats = formatsAndDocuments.map(({ name }) => name);

@@ -120,14 +120,7 @@ export interface LogHead {
 export type Recognise = (head: LogHead, isNamed: boolean) => Layout | undefined;
 
 export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): boolean {
-  let held = 0;
-  let failed = 0;
-  for (const value of values) {
-    if (holds(value)) held++;
-    else failed++;
-    if (held * 2 > values.length || failed * 2 >= values.length) break;
-  }
-  return held * 2 > values.length;
+  return values.filter(holds).length * 2 > values.length;
 }
 
 export function valuesOf(layout: Layout, name: string): string[] {

@@ -53,14 +53,18 @@ const CONDITION = /^\s*([^=!<>]+?)\s*(!=|>=|<=|==?(?!=)|>|<)(?!~)\s*(['"]?)(.*?)
 /** @throws Failure `wrong_usage` */
 export function parseWhere(text: string): Condition {
   const [, field, comparison, , value = ''] = CONDITION.exec(text) ?? [];
-  if (field === undefined) {
+  if (field === undefined || NETWORK.test(text)) {
     throw new Failure('wrong_usage', {
-      what: `--where takes a field, a comparison and a value, and not "${text}".`,
-      fix: `For example --where method=POST, --where 'status>=500' or --where 'path=/api/*'.`,
+      what: `--where does not take "${text}".`,
+      why: field ? `It compares text, and no address reads ${value}.` : 'It takes a field, a comparison and a value.',
+      fix: `For example --where method=POST, --where 'status>=500', --where 'path=/api/*' or --where 'client=10.*'.`,
     });
   }
   return { field, comparison: comparisons.find((one) => one === comparison) ?? '=', value };
 }
+
+/** A range of addresses, of a field that holds one address. */
+const NETWORK = /^\s*(?:client|forwarded|[^=!]*(?:addr|ip))\b[^=!]*!?==?\s*['"]?[\da-f.:]+\/\d+['"]?\s*$/i;
 
 const orders: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '>': (a, b) => a > b,

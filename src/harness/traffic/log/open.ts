@@ -227,7 +227,7 @@ function withLines(objects: Layout, options: LogOptions): Layout {
 function documentLayout({ name }: DocumentKind, records: readonly Buffer[], options: LogOptions): Layout {
   const product = name === 'json' ? firstOf(allOf(jsonFormats), headOf(records, options))! : undefined;
   if (product !== undefined && product.format !== 'ndjson') return product;
-  return withLines(jsonLayout(name, records), options);
+  return withLines(jsonLayout(name, records, name === 'har' ? { fields: { duration: 'time' } } : {}), options);
 }
 
 function textFormat(head: LogHead, depth = 0): Layout | undefined {
