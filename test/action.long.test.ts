@@ -131,7 +131,7 @@ it('the action annotates the line and column of what cannot be read', () => {
     2,
     [
       expect.stringMatching(
-        /^::error file=broken\.yaml,line=5,col=\d+::The scenario broken\.yaml was refused\. .*threshhold.*"threshold"/,
+        /^::error file=broken\.yaml,line=5,col=\d+::The scenario broken\.yaml was refused\. .*threshhold.*"threshold"\? Correct/,
       ),
     ],
   ]);

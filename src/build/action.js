@@ -103,7 +103,10 @@ function faultsIn({ ok, what = '', why = '', fix = '', errors = [], expectations
     return [{ message: [what, why, fix].filter((text) => text !== '').join(' ') }];
   const read = errors.map(({ path, message }) => {
     const [, line, col] = /^line (\d+), column (\d+)/.exec(path) ?? [];
-    return { message: `${what} ${path}: ${message}. ${fix}`, ...(line === undefined ? {} : { line, col }) };
+    return {
+      message: `${what} ${path}: ${message}. ${fix}`.replace('?. ', '? '),
+      ...(line === undefined ? {} : { line, col }),
+    };
   });
   const broken = expectations
     .filter(({ held }) => held === false)

@@ -70,17 +70,12 @@ function literal(text: string): RegExp {
   return new RegExp(text.replace(/[.[\]()]/g, '\\$&'));
 }
 
-it.runIf(existsSync('/dev/full'))(
-  'weir limiter says that standard output cannot be written, and does not exit as if a check had failed',
-  () => {
-    const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const;
-    const { status, stderr } = spawnSync(process.execPath, [program, 'limiter', 'nginx'], { stdio: [...stdio] });
-    expect([status, `${stderr}`.split('\n').slice(0, 2)]).toEqual([
-      74,
-      ['weir: Standard output cannot be written. [disk_full]', '  why  The disk is full.'],
-    ]);
-  },
-);
+it.runIf(existsSync('/dev/full'))('weir limiter says that standard output is full, and exits with 74', () => {
+  const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const;
+  const { status, stderr } = spawnSync(process.execPath, [program, 'limiter', 'nginx'], { stdio: [...stdio] });
+  const said = 'weir: Standard output cannot be written. [disk_full]\n  why  The disk is full.\n';
+  expect([status, `${stderr}`]).toEqual([74, expect.stringContaining(said)]);
+});
 
 it.each([
   ['replay', 'scenarios/shop.log', ['--threshold', '3', '--refused']],

@@ -90,7 +90,7 @@ export function Slide({ slider, onValue }: { readonly slider: Slider; readonly o
   const most = useRef(0);
   // The maximum stays fixed during a drag, or it would run away from the pointer.
   if (value > most.current) most.current = roundUp(4 * value);
-  if (most.current === 0) most.current = 10;
+  if (most.current === 0) most.current = 10 * (slider.by ?? 1);
   const step = slider.by ?? (isWhole ? 1 : roundUp(most.current / 400));
   const words = `${value}${unit === '' ? '' : unit.startsWith(' ') ? unit : ` ${unit}`}`;
   const id = `slider-${slider.path.join('-')}`;

@@ -102,7 +102,7 @@ control:
     tryThis:
       'No length of the window helps. A limiter that rounds the wait up does: each client then comes back twice at most.',
     control: 'limiter.duration',
-    label: 'window',
+    label: 'window, in ms',
     by: 500,
     shows: 'decisions',
     text: `question: What does a Retry-After cost that is cut to whole seconds?
@@ -128,7 +128,7 @@ control:
       'Raise the jitter to 40 s, a little more than the limiter needs for all of them: nearly all pass at their second attempt.',
     control: 'clients.0.jitter',
     label: 'jitter',
-    by: 1,
+    by: 5,
     shows: 'decisions',
     text: `question: Does jitter break up a herd?
 seed: 7
