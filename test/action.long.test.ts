@@ -33,7 +33,7 @@ beforeAll(() => {
   const burst = readFileSync(join(root, 'scenarios/burst.yaml'), 'utf8');
   writeFileSync(join(job, 'scenarios/burst.yaml'), burst);
   writeFileSync(join(job, 'scenarios/strict.yaml'), burst.replace('admitted <= 100', 'admitted <= 90'));
-  writeFileSync(join(job, 'broken.yaml'), burst.replace('threshold', 'threshhold'));
+  writeFileSync(join(job, '--out=broken.yaml'), burst.replace('threshold', 'threshhold'));
   writeFileSync(join(job, 'requests.csv'), 'time\n1000000000\n1000000001\n1000000002\n');
   const written = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], {
     cwd: root,
@@ -125,13 +125,13 @@ it('the action runs every file that a pattern matches, with one summary, and ann
   expect(readFileSync(output, 'utf8')).toMatch(`reports=${join(temp, 'weir-reports-')}`);
 });
 
-it('the action annotates the line and column of what cannot be read', () => {
-  const { status, annotations } = run('Run', { files: 'broken.yaml' });
+it('the action annotates the line and column of what cannot be read, and takes no name of a file for an option', () => {
+  const { status, annotations } = run('Run', { files: '*broken.yaml' });
   expect([status, annotations]).toEqual([
     2,
     [
       expect.stringMatching(
-        /^::error file=broken\.yaml,line=5,col=\d+::The scenario broken\.yaml was refused\. .*threshhold.*"threshold"\? Correct/,
+        /^::error file=\.\/--out=broken\.yaml,line=5,col=\d+::The scenario \.\/--out=broken\.yaml was refused\. .*threshhold.*"threshold"\? Correct/,
       ),
     ],
   ]);

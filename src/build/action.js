@@ -28,7 +28,11 @@ const summaries = [];
 appendFileSync(GITHUB_OUTPUT, `reports=${reports}\n`);
 let worst = 0;
 const runOne = command === 'diff' ? diff : run;
-for (const [index, file] of files.entries()) worst = Math.max(worst, runOne(file, join(reports, String(index + 1))));
+for (const [index, name] of files.entries()) {
+  // A pull request may add a file that is called like an option.
+  const file = name.startsWith('-') ? `./${name}` : name;
+  worst = Math.max(worst, runOne(file, join(reports, String(index + 1))));
+}
 if (WEIR_TOKEN && summaries.length > 0) await comment(summaries.join('\n\n')).catch(notWritten);
 process.exitCode = worst;
 

@@ -64,7 +64,7 @@ const options = {
     needs: 'limit',
   }),
   limit: several(text('file with the limits of a domain, by descriptors', { needs: 'grpc' })),
-  hostName: several(text("additional Host name to accept, for example the proxy's (default: those of loopback)")),
+  hostName: several(text("additional Host name to accept, for example the proxy's: `weir help security`")),
   bound: several(
     text(
       'a bound of GET /api/limits, by its name: rows=20000000 for an owner, rows.on_node=200000000 for all, `mint=10 in 1h` for the free keys that an address may mint, or mint=off (as with --host beyond loopback)',
