@@ -4,7 +4,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, sym
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from './left-behind.js';
-import { freePort, said } from './node/network/redis/server.js';
+import { freePort } from './loopback.js';
+import { said } from './node/network/redis/server.js';
 
 const root = resolve(import.meta.dirname, '..');
 const home = temporaryFolder();

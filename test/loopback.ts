@@ -1,6 +1,7 @@
 // A server on a free port of this machine, for a test or a file.
+import { randomInt } from 'node:crypto';
 import { Server as HttpServer } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterTest } from './left-behind.js';
 
 export interface Loopback {
@@ -20,4 +21,16 @@ export async function loopback(server: Server): Promise<Loopback> {
     });
   afterTest(close);
   return { url: `http://127.0.0.1:${port}`, close };
+}
+
+/** Below the ports that outgoing connections are given, with its neighbour at + 10,000, where the bus of a cluster is. */
+export async function freePort(): Promise<number> {
+  const port = randomInt(10_000, 22_000);
+  const probe = createServer();
+  const isFree = await new Promise<boolean>((resolve) => {
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => resolve(true));
+  });
+  await new Promise((resolve) => probe.close(resolve));
+  return isFree ? port : freePort();
 }

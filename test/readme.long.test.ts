@@ -15,9 +15,9 @@ import { clientKinds } from '../src/harness/clients/client-schema.js';
 import { Scenario } from '../src/harness/scenario/scenario-schema.js';
 import { arrivalKinds } from '../src/harness/traffic/arrival/arrival-schema.js';
 import { weirHere } from './cli/command-line.js';
-import { freePort } from './harness/live/real-servers.js';
 import { recordedLogs } from './harness/traffic/log/recorded.js';
 import { temporaryFolder } from './left-behind.js';
+import { freePort } from './loopback.js';
 
 const root = resolve(import.meta.dirname, '..');
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');

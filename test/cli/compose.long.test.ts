@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../left-behind.js';
+import { freePort } from '../loopback.js';
 import { ask } from '../node/asking.js';
 import { gateOf, Holder, inTurn } from '../node/caller.js';
-import { freePort, hasRedis, said, until } from '../node/network/redis/server.js';
+import { hasRedis, said, until } from '../node/network/redis/server.js';
 
 interface Service {
   readonly image: string;

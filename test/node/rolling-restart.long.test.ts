@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { type App, gateways, startApp } from '../harness/live/gateway-servers.js';
-import { freePort, isInstalled } from '../harness/live/real-servers.js';
+import { isInstalled } from '../harness/live/real-servers.js';
 import { afterFile } from '../left-behind.js';
+import { freePort } from '../loopback.js';
 import { Holder } from './caller.js';
 import { hasRedis, RedisServer } from './network/redis/server.js';
 

@@ -3,9 +3,8 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import type { LoadedScenario } from '../../../src/harness/scenario/load-scenario.js';
 import { afterTest } from '../../left-behind.js';
-import { loopback } from '../../loopback.js';
+import { freePort, loopback } from '../../loopback.js';
 import { burst, run, scenario, steady, told } from './asking.js';
-import { freePort } from './real-servers.js';
 import { startSmallNode } from './wrong-node.js';
 
 const CYCLE_MS = 50;

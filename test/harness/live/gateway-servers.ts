@@ -4,8 +4,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { loopback } from '../../loopback.js';
-import { freePort, type Running, started } from './real-servers.js';
+import { freePort, loopback } from '../../loopback.js';
+import { type Running, started } from './real-servers.js';
 
 /** What a recipe leaves open. */
 export interface Places {

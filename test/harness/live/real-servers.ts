@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { connect, createServer as createPort } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fastifyRateLimit from '@fastify/rate-limit';
@@ -10,7 +10,7 @@ import express from 'express';
 import { rateLimit } from 'express-rate-limit';
 import fastify from 'fastify';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import { type Loopback, loopback } from '../../loopback.js';
+import { freePort, type Loopback, loopback } from '../../loopback.js';
 
 export type Running = Loopback;
 
@@ -18,12 +18,6 @@ export function isInstalled(program: string): boolean {
   return (
     spawnSync('which', [program], { env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` } }).status === 0
   );
-}
-
-export async function freePort(): Promise<number> {
-  const { url, close } = await loopback(createPort());
-  await close();
-  return Number(new URL(url).port);
 }
 
 /** Starts a program in a folder of its own, and waits until it listens. */

@@ -1,6 +1,7 @@
 // Assertions on real limiters: those of Node's frameworks in memory, one on Redis, and the same by `weir check`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { expect, it } from 'vitest';
@@ -57,8 +58,6 @@ const real: Readonly<Record<string, () => Asked | Promise<Asked>>> = {
   ...(isInstalled('redis-server') ? { 'rate-limiter-flexible on Redis': () => overHttp(startFlexibleOnRedis()) } : {}),
 };
 
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
 /** Bursts within two windows and a half, so that windows end between them and within them. */
 async function answersOf({ send, close }: Asked) {
   const sending = recorded(send);
@@ -72,11 +71,24 @@ async function answersOf({ send, close }: Asked) {
 }
 
 it.concurrent.each(Object.keys(real))('an assertion passes %s, and fails it as one more or one less', async (name) => {
-  const answers = await answersOf(await real[name]!());
-  const { verdict, why, drawing } = follows(answers, `${LIMIT} in 1s`);
-  expect(verdict, `${why}\n${drawing}`).toBe('follows');
-  for (const wrong of few([LIMIT - 1, LIMIT + 1], 1))
-    expect(follows(answers, `${wrong} in 1s`).verdict).toBe('differs');
+  const [wrong] = few([LIMIT - 1, LIMIT + 1], 1);
+  // Where a busy machine answers late, a window may have ended, and one more or less explains the answers as well: it is asked again.
+  for (let tries = 0; ; tries += 1) {
+    const answers = await answersOf(await real[name]!());
+    const { verdict, why, drawing } = follows(answers, `${LIMIT} in 1s`);
+    expect(verdict, `${why}\n${drawing}`).toBe('follows');
+    const ofWrong = follows(answers, `${wrong} in 1s`);
+    if (ofWrong.verdict !== 'follows' || tries === 10) return expect(ofWrong.verdict, ofWrong.why).toBe('differs');
+  }
+});
+
+// Not beside others: a judgement above may take seconds, in which no server below would answer.
+it('weir check cannot judge what a window that ends meanwhile explains, and says so', async () => {
+  const { url, close } = await startExpress(1_000, LIMIT);
+  const words = ['check', url, `${LIMIT} in 1s`, '--budget', '7', '--out', 'none'];
+  const { code: status, out: printed } = await weir(words);
+  await close();
+  expect([status, printed]).toEqual([4, expect.stringMatching(/None of 7 requests was refused/)]);
 });
 
 /** On a busy machine a run may be invalid, and is asked for once more, of a new server. */
@@ -103,14 +115,6 @@ it.concurrent.each([
   const { code: found, printed, junit } = await checked(words, own, WINDOW_MS);
   expect([found, printed]).toEqual([code, expect.stringMatching(said)]);
   expect(junit).toMatch(code === 0 ? /failures="0"/ : /failures="1"/);
-});
-
-it('weir check cannot judge what a window that ends meanwhile explains, and says so', async () => {
-  const { url, close } = await startExpress(1_000, LIMIT);
-  const words = ['check', url, `${LIMIT} in 1s`, '--budget', '7', '--out', 'none'];
-  const { code: status, out: printed } = await weir(words);
-  await close();
-  expect([status, printed]).toEqual([4, expect.stringMatching(/None of 7 requests was refused/)]);
 });
 
 it.each([

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  freePort,
   isInstalled,
   type Running,
   startExpress,
@@ -14,6 +13,7 @@ import {
   startHaproxy,
   startNginx,
 } from '../../harness/live/real-servers.js';
+import { freePort } from '../../loopback.js';
 import { gateOf } from '../../node/caller.js';
 import { startRunning } from '../../node/running.js';
 

@@ -1,12 +1,11 @@
 // Owns real servers of Redis for tests: started on free ports, killed, paused, restarted, gone at the end.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { afterTest } from '../../../left-behind.js';
+import { freePort } from '../../../loopback.js';
 
 /** Whether this machine has Redis (Debian: redis-server). Tests that need it are skipped where it is absent. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
@@ -206,16 +205,4 @@ export function said(process: ChildProcess, text: string): Promise<void> {
 
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
-
-/** Below the ports that outgoing connections are given, with its neighbour at + 10,000, where the bus of a cluster is. */
-export async function freePort(): Promise<number> {
-  const port = randomInt(10_000, 22_000);
-  const probe = createServer();
-  const isFree = await new Promise<boolean>((resolve) => {
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => resolve(true));
-  });
-  await new Promise((resolve) => probe.close(resolve));
-  return isFree ? port : freePort();
 }

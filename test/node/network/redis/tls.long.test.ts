@@ -6,8 +6,9 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { redisPlace } from '../../../../src/core/redis/place.js';
 import { RedisConnection } from '../../../../src/node/network/redis/connection.js';
 import { temporaryFolder } from '../../../left-behind.js';
+import { freePort } from '../../../loopback.js';
 import { certified, hasOpenssl } from './certificates.js';
-import { type Certificates, freePort, hasRedis, RedisCluster, RedisServer, tlsArgs, until } from './server.js';
+import { type Certificates, hasRedis, RedisCluster, RedisServer, tlsArgs, until } from './server.js';
 
 const PASSWORD = 'a secret:with/odd@signs';
 
