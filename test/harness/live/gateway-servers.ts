@@ -4,8 +4,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { freePort, loopback } from '../../loopback.js';
-import { type Running, started } from './real-servers.js';
+import { freePort, type Loopback, loopback } from '../../loopback.js';
+import { started } from './real-servers.js';
 
 /** What a recipe leaves open. */
 export interface Places {
@@ -80,7 +80,7 @@ async function run(
   change: (text: string) => string,
   files: readonly string[],
   args: (folder: string) => string[],
-): Promise<Running> {
+): Promise<Loopback> {
   const port = await freePort();
   return started(
     program,
@@ -119,7 +119,7 @@ export function recipe(file: string, { node, contractId, key, app }: Places, por
 }
 
 /** What stands behind: says `app`, and remembers what it was asked. */
-export interface App extends Running {
+export interface App extends Loopback {
   readonly asked: {
     readonly method: string;
     readonly url: string;

@@ -4,12 +4,12 @@ import { createServer, type Socket } from 'node:net';
 import autocannon from 'autocannon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loopback } from '../../loopback.js';
+import { type Loopback, loopback } from '../../loopback.js';
 import { startEdge } from '../../node/edge.js';
 import { rawAnswer } from '../../node/raw.js';
 import type { Running as Node } from '../../node/running.js';
 import { type App, gateways, type Places, recipe, startApp } from './gateway-servers.js';
-import { isInstalled, type Running } from './real-servers.js';
+import { isInstalled } from './real-servers.js';
 
 const MANY = 2_000;
 /** Half of many, behind two others. */
@@ -23,7 +23,7 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
   describe.skipIf(!isInstalled(program))('an app behind the gateway', () => {
     let node: Node;
     let app: App;
-    let gateway: Running;
+    let gateway: Loopback;
     let contractId: string;
     beforeAll(async () => {
       const edge = await startEdge();

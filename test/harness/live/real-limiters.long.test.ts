@@ -7,10 +7,10 @@ import { pacedSender } from '../../../src/harness/live/paced-sender.js';
 import { resultOf } from '../../../src/harness/live/result.js';
 import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { few } from '../../draws.js';
+import type { Loopback } from '../../loopback.js';
 import { scenario, told } from './asking.js';
 import {
   isInstalled,
-  type Running,
   startExpress,
   startFastify,
   startFlexible,
@@ -53,7 +53,7 @@ const windows = {
 };
 
 // biome-ignore format: one limiter a line
-const inNode: Record<string, Real & { readonly start: () => Promise<Running> }> = {
+const inNode: Record<string, Real & { readonly start: () => Promise<Loopback> }> = {
   'express-rate-limit': { preset: 'express-rate-limit', own: express, wrong: windows, start: () => startExpress(1000, 10) },
   '@fastify/rate-limit':
     { preset: 'fastify', own: { like: 'fastify', max: 10, timeWindow: 1000 }, wrong: windows, start: () => startFastify(1000, 10) },
@@ -122,11 +122,11 @@ interface Product extends Real {
   readonly url: () => string;
 }
 
-const servers: Running[] = [];
+const servers: Loopback[] = [];
 
 /** A server for the tests of this file, which is started unless its program is not installed. */
-function served(isHere: boolean, start: () => Promise<Running>): () => string {
-  let running: Running | undefined;
+function served(isHere: boolean, start: () => Promise<Loopback>): () => string {
+  let running: Loopback | undefined;
   beforeAll(async () => {
     if (!isHere) return;
     running = await start();

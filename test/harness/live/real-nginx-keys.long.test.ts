@@ -6,10 +6,11 @@ import { makeGate } from '../../../src/core/limiter/create-limiter.js';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { startOf } from '../../../src/core/time/cycle.js';
+import type { Loopback } from '../../loopback.js';
 import { startEdge } from '../../node/edge.js';
 import type { Running as Node } from '../../node/running.js';
 import { type App, gateways, startApp } from './gateway-servers.js';
-import { isInstalled, type Running } from './real-servers.js';
+import { isInstalled } from './real-servers.js';
 
 const KEYS = Number(process.env['WEIR_KEYS'] ?? 500);
 const AT_A_TIME = 64;
@@ -23,7 +24,7 @@ describe.skipIf(!isInstalled('nginx'))(`${KEYS} keys over nginx`, () => {
   const source = { wallMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() };
   let node: Node;
   let app: App;
-  let gateway: Running;
+  let gateway: Loopback;
   let pool: Pool;
   beforeAll(async () => {
     // On a busy machine, too, the node answers each: the recipe is open while it does not.

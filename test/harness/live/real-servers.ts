@@ -12,8 +12,6 @@ import fastify from 'fastify';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { freePort, type Loopback, loopback } from '../../loopback.js';
 
-export type Running = Loopback;
-
 export function isInstalled(program: string): boolean {
   return (
     spawnSync('which', [program], { env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` } }).status === 0
@@ -21,7 +19,7 @@ export function isInstalled(program: string): boolean {
 }
 
 /** Starts a program in a folder of its own, and waits until it listens. */
-export async function started(program: string, args: (folder: string) => string[], port: number): Promise<Running> {
+export async function started(program: string, args: (folder: string) => string[], port: number): Promise<Loopback> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-real-'));
   const env = { ...process.env, HOME: folder, PATH: `${process.env['PATH']}:/usr/sbin` };
   const child = spawn(program, args(folder), { env, cwd: folder, stdio: 'ignore' });
@@ -102,7 +100,7 @@ ${tables}
 `;
 
 /** Starts nginx or HAProxy with a file. */
-export async function startedWith(program: 'nginx' | 'haproxy', file: FileAt): Promise<Running> {
+export async function startedWith(program: 'nginx' | 'haproxy', file: FileAt): Promise<Loopback> {
   const port = await freePort();
   const inFolder = (folder: string) => {
     const path = join(folder, `${program}.conf`);
@@ -117,7 +115,7 @@ export function startNginx(
   zones: readonly string[],
   locations: Readonly<Record<string, string>>,
   server = '',
-): Promise<Running> {
+): Promise<Loopback> {
   const blocks = Object.entries(locations).map(
     ([path, body]) => `location = ${path} { ${body} try_files /none @done; }`,
   );
@@ -125,26 +123,26 @@ export function startNginx(
 }
 
 /** @param rules of the frontend; requests are tracked in the table of the backend `table` by their path */
-export function startHaproxy(tables: readonly string[], rules: readonly string[]): Promise<Running> {
+export function startHaproxy(tables: readonly string[], rules: readonly string[]): Promise<Loopback> {
   return startedWith('haproxy', haproxyFile(rules.join('\n  '), tables.join('\n')));
 }
 
-export async function startRedis(): Promise<{ readonly port: number } & Running> {
+export async function startRedis(): Promise<{ readonly port: number } & Loopback> {
   const port = await freePort();
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   return { ...(await started('redis-server', () => args, port)), port };
 }
 
-const served = (listener: RequestListener): Promise<Running> => loopback(createServer(listener));
+const served = (listener: RequestListener): Promise<Loopback> => loopback(createServer(listener));
 
-export function startExpress(windowMs: number, limit: number): Promise<Running> {
+export function startExpress(windowMs: number, limit: number): Promise<Loopback> {
   const app = express();
   app.use(rateLimit({ windowMs, limit, standardHeaders: 'draft-8', legacyHeaders: true, validate: false }));
   app.get('/', (_request, response) => void response.send('done'));
   return served(app);
 }
 
-export async function startFastify(timeWindow: number, max: number): Promise<Running> {
+export async function startFastify(timeWindow: number, max: number): Promise<Loopback> {
   const app = fastify({ forceCloseConnections: true });
   await app.register(fastifyRateLimit, { max, timeWindow });
   app.get('/', async () => 'done');
@@ -152,7 +150,7 @@ export async function startFastify(timeWindow: number, max: number): Promise<Run
   return { url, close: async () => void (await app.close()) };
 }
 
-export function startFlexible(points: number, duration: number, storeClient?: object): Promise<Running> {
+export function startFlexible(points: number, duration: number, storeClient?: object): Promise<Loopback> {
   const limiter =
     storeClient === undefined
       ? new RateLimiterMemory({ points, duration })
@@ -167,7 +165,7 @@ export function startFlexible(points: number, duration: number, storeClient?: ob
   });
 }
 
-export async function startFlexibleOnRedis(): Promise<Running> {
+export async function startFlexibleOnRedis(): Promise<Loopback> {
   const redis = await startRedis();
   const client = new (await import('ioredis')).Redis(redis.port, '127.0.0.1');
   const { url, close } = await startFlexible(10, 1, client);

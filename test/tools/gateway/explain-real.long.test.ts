@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explainLog, type JudgedAnswer } from '../../../src/tools/gateway/limit-explain.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 import { isAll } from '../../draws.js';
-import { isInstalled, type Running, startedWith } from '../../harness/live/real-servers.js';
+import { isInstalled, startedWith } from '../../harness/live/real-servers.js';
 import { type Loopback, loopback } from '../../loopback.js';
 
 const REQUESTS = isAll ? 100_000 : 25_000;
@@ -54,7 +54,7 @@ http {
 
 describe.skipIf(!isInstalled('nginx'))('nginx in front of a service with a limit of its own', () => {
   let app: Loopback;
-  let nginx: Running;
+  let nginx: Loopback;
   let folder = '';
   let text = '';
   const behind = new Set<string>();

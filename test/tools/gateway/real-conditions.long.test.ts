@@ -3,7 +3,8 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LimitSide } from '../../../src/tools/gateway/limit-sides.js';
 import { limitersInFiles } from '../../../src/tools/gateway/limits-in.js';
-import { haproxyFile, isInstalled, nginxFile, type Running, startedWith } from '../../harness/live/real-servers.js';
+import { haproxyFile, isInstalled, nginxFile, startedWith } from '../../harness/live/real-servers.js';
+import type { Loopback } from '../../loopback.js';
 
 interface Asked {
   readonly method: string;
@@ -39,7 +40,7 @@ function evaluated(name: string, text: string, { method, url, agent }: Asked, ho
   return left === undefined ? limits.length + counted.length > 0 : left.why;
 }
 
-async function both(server: Running, name: string, text: string, host: string) {
+async function both(server: Loopback, name: string, text: string, host: string) {
   const found: Record<string, boolean | string> = {};
   const real: Record<string, boolean> = {};
   for (const one of asked) {
@@ -87,7 +88,7 @@ const rows = Object.entries(NGINX).map(([title, texts], n) => {
 });
 
 describe.skipIf(!isInstalled('nginx'))('nginx', () => {
-  let server: Running;
+  let server: Loopback;
   beforeAll(async () => {
     const servers = (port: number) =>
       rows.map(

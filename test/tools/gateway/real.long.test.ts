@@ -6,15 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { moveTo } from '../../../src/tools/gateway/limit-move.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 import { run, scenario, told } from '../../harness/live/asking.js';
-import {
-  type FileAt,
-  haproxyFile,
-  isInstalled,
-  nginxFile,
-  type Running,
-  startedWith,
-} from '../../harness/live/real-servers.js';
+import { type FileAt, haproxyFile, isInstalled, nginxFile, startedWith } from '../../harness/live/real-servers.js';
 import { temporaryFolder } from '../../left-behind.js';
+import type { Loopback } from '../../loopback.js';
 
 interface Case {
   readonly program: 'nginx' | 'haproxy';
@@ -97,7 +91,7 @@ const ATTEMPTS = 12;
 
 // They wait most of the time; the places of one file are asked one after the other.
 describe.concurrent.each(Object.entries(cases))('%s', (_, { program, preset, file, places }) => {
-  let server: Running;
+  let server: Loopback;
   let text = '';
   let wasAsked = false;
   beforeAll(async () => {

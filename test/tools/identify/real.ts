@@ -4,7 +4,6 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   isInstalled,
-  type Running,
   startExpress,
   started,
   startFastify,
@@ -13,13 +12,13 @@ import {
   startHaproxy,
   startNginx,
 } from '../../harness/live/real-servers.js';
-import { freePort } from '../../loopback.js';
+import { freePort, type Loopback } from '../../loopback.js';
 import { gateOf } from '../../node/caller.js';
 import { startRunning } from '../../node/running.js';
 
 export interface Real {
   readonly name: string;
-  readonly start: () => Promise<Running & { readonly headers?: Readonly<Record<string, string>> }>;
+  readonly start: () => Promise<Loopback & { readonly headers?: Readonly<Record<string, string>> }>;
   /** Statuses that mean limited. */
   readonly status?: readonly number[];
   /** Structure, limit, and window or time of a token in ms. */
@@ -94,7 +93,7 @@ function hasVsthrottle(): boolean {
   return isInstalled('varnishd') && spawnSync('find', ['/usr/lib', '-name', 'libvmod_vsthrottle.so']).stdout.length > 0;
 }
 
-async function startVarnish(): Promise<Running> {
+async function startVarnish(): Promise<Loopback> {
   const port = await freePort();
   return started(
     'varnishd',

@@ -6,13 +6,14 @@ import { ratePerMs } from '../../../src/core/limiter/rule/rule-definition.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 import { linesToPaste } from '../../../src/tools/recommend/lines-to-paste.js';
 import { linesAs, otherProducts } from '../../../src/tools/recommend/other-products.js';
-import { isInstalled, type Running, startHaproxy, startNginx } from '../../harness/live/real-servers.js';
+import { isInstalled, startHaproxy, startNginx } from '../../harness/live/real-servers.js';
+import type { Loopback } from '../../loopback.js';
 
 const keys = [undefined, 'client', 'forwarded', 'path', 'method', 'user'] as const;
 const linesOf = (product: string, key: string | undefined) =>
   linesToPaste({ threshold: 5, within: 60, cycleMs: 777, key }).find((one) => one.product === product)!.lines;
 
-let server: Running | undefined;
+let server: Loopback | undefined;
 afterEach(async () => {
   await server?.close();
   server = undefined;
