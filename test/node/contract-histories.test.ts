@@ -12,6 +12,7 @@ import { LocalSamples } from '../../src/node/counting/local/counting.js';
 import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
+import { forAll } from '../draws.js';
 import { codeOf } from '../failures.js';
 import { Listening } from './listening.js';
 import { startRunning } from './running.js';
@@ -186,26 +187,24 @@ it('a history says of each cycle what it was given, however seldom that changes'
       size: 'max',
     },
   );
-  fc.assert(
-    fc.property(steps, fc.boolean(), (all, isBusy) => {
-      const { make, contract, told } = watched();
-      const one = contract();
-      let history: Sampled | undefined;
-      const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (history = begun), end: () => {} };
-      const histories = make(samples);
-      history!.begin(figuresOf({ admitted: 0, limited: 0, entries: 0, restores: 0 }));
-      let expected: number[] = [];
-      let cycle = FIRST - 1;
-      all.forEach(({ gap, count }, index) => {
-        cycle += 1 + gap;
-        if (gap > 0) expected = [];
-        expected = [...expected, isBusy ? index : count].slice(-HISTORY_CYCLES);
-        history!.take(cycle, figuresOf({ count: expected.at(-1)! }));
-      });
-      const [{ from_cycle, count }] = told(one, histories);
-      expect([from_cycle, count]).toEqual([cycle - expected.length + 1, expected]);
-    }),
-  );
+  forAll([steps, fc.boolean()], (all, isBusy) => {
+    const { make, contract, told } = watched();
+    const one = contract();
+    let history: Sampled | undefined;
+    const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (history = begun), end: () => {} };
+    const histories = make(samples);
+    history!.begin(figuresOf({ admitted: 0, limited: 0, entries: 0, restores: 0 }));
+    let expected: number[] = [];
+    let cycle = FIRST - 1;
+    all.forEach(({ gap, count }, index) => {
+      cycle += 1 + gap;
+      if (gap > 0) expected = [];
+      expected = [...expected, isBusy ? index : count].slice(-HISTORY_CYCLES);
+      history!.take(cycle, figuresOf({ count: expected.at(-1)! }));
+    });
+    const [{ from_cycle, count }] = told(one, histories);
+    expect([from_cycle, count]).toEqual([cycle - expected.length + 1, expected]);
+  });
 });
 
 it('histories are bounded for a stream, a network of addresses, and all; one in no stream makes room', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
-import { tries } from '../draws.js';
+import { forAllAsync } from '../draws.js';
 import { inTurn } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';
@@ -124,7 +124,7 @@ const statesOf = (slug: string) =>
   });
 
 it('an array of events counts as its events do one by one, each with the same outcome', async () => {
-  const property = fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 20 }), async (events) => {
+  await forAllAsync([fc.array(sent, { minLength: 1, maxLength: 20 })], 30, async (events) => {
     const [single, joined] = [await twin(), await twin()];
     const answers = await inTurn(events, (event) => owner.post(`/api/chain/${single}/event`, JSON.stringify(event)));
     const { status, body } = await send(joined, events);
@@ -146,5 +146,4 @@ it('an array of events counts as its events do one by one, each with the same ou
     ]);
     expect(await statesOf(joined)).toEqual(await statesOf(single));
   });
-  await fc.assert(property, { numRuns: tries(30) });
 });

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
+import { forAllAsync } from '../draws.js';
 import { figureIn, mb, metricsOf } from './asking.js';
 import { Holder } from './caller.js';
 import { type Hostile, hostileRequests } from './hostile.js';
@@ -52,18 +53,15 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
       const request = hostileRequests(about)[kind]!;
       const batch = fc.array(request, { minLength: BATCH, maxLength: BATCH });
       const rssBefore = figureIn(await metricsOf(node.url), 'weir_memory_bytes');
-      await fc.assert(
-        fc.asyncProperty(batch, async (requests) => {
-          const told = await inTurns(
-            requests,
-            AT_A_TIME,
-            async (bytes) => [bytes.toString('latin1'), await exchange(bytes)] as const,
-          );
-          // A node that has more to do than it can refuses early, by 503; other causes of 503 are in the metrics below.
-          expect(told.filter(([, statuses]) => statuses.some((status) => status >= 500 && status !== 503))).toEqual([]);
-        }),
-        { numRuns: Math.ceil(REQUESTS / 4 / BATCH), endOnFailure: true },
-      );
+      await forAllAsync([batch], { numRuns: Math.ceil(REQUESTS / 4 / BATCH), endOnFailure: true }, async (requests) => {
+        const told = await inTurns(
+          requests,
+          AT_A_TIME,
+          async (bytes) => [bytes.toString('latin1'), await exchange(bytes)] as const,
+        );
+        // A node that has more to do than it can refuses early, by 503; other causes of 503 are in the metrics below.
+        expect(told.filter(([, statuses]) => statuses.some((status) => status >= 500 && status !== 503))).toEqual([]);
+      });
       const rss = figureIn(await metricsOf(node.url), 'weir_memory_bytes');
       process.stdout.write(`fuzz, ${kind}: resident ${mb(rssBefore)} MB before, ${mb(rss)} MB after\n`);
     },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayDefinition } from '../../src/core/limiter/gateway-definition.js';
 import { Failure } from '../../src/core/schema/failure.js';
 import { keyIn } from '../../src/node/gateway-headers.js';
+import { forAll } from '../draws.js';
 
 type Source = NonNullable<GatewayDefinition['key']>;
 
@@ -120,12 +121,10 @@ it('a path that is sent twice is refused as a key', () => {
 it('a key by the path has one spelling, which is its own', () => {
   const source: Source = { uri: { header: 'X-Original-URI' } };
   const parts = ['api', '%61pi', 'x', '.', '..', '%2e', '', 'a%20b', '\u00e9', '%C3%A9'];
-  fc.assert(
-    fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), (drawn) => {
-      const once = read({ 'x-original-uri': `/${drawn.join('/')}` }, source);
-      expect(once).toMatch(/^\/(?!.*\/\/)/);
-      expect(once.split('/').some((part) => part === '.' || part === '..')).toBe(false);
-      expect(read({ 'x-original-uri': once }, source)).toBe(once);
-    }),
-  );
+  forAll([fc.array(fc.constantFrom(...parts), { maxLength: 12 })], (drawn) => {
+    const once = read({ 'x-original-uri': `/${drawn.join('/')}` }, source);
+    expect(once).toMatch(/^\/(?!.*\/\/)/);
+    expect(once.split('/').some((part) => part === '.' || part === '..')).toBe(false);
+    expect(read({ 'x-original-uri': once }, source)).toBe(once);
+  });
 });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
-import { tries } from '../draws.js';
+import { forAllAsync } from '../draws.js';
 import { nodeOfFile } from './node-of-file.js';
 
 const node = await nodeOfFile();
@@ -62,8 +62,7 @@ it.each(asked)(
       const status = await answerTo(name);
       expect([name, status >= 400 || isAnswered, status < 500]).toEqual([name, true, true]);
     }
-    const sometimes = fc.asyncProperty(names, async (name) => (await answerTo(name)) < 500);
-    await fc.assert(sometimes, { numRuns: tries(60) });
+    await forAllAsync([names], 60, async (name) => (await answerTo(name)) < 500);
   },
 );
 

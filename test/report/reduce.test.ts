@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { binSize, binSums, reduceIntervals, reduceMarks, reduceSteps, type StepLine } from '../../src/report/reduce.js';
+import { forAll } from '../draws.js';
 
 const SPAN = 10_000;
 const WHOLE = { from: 0, to: SPAN };
@@ -35,75 +36,61 @@ function extremes({ xs, ys }: StepLine, n: number): Map<number, object> {
 }
 
 it('reduceSteps keeps the first, the least, the most and the last value of every column', () => {
-  fc.assert(
-    fc.property(steps, columns, (all, n) => {
-      expect(extremes(reduceSteps(all, WHOLE, n), n)).toEqual(extremes(all, n));
-    }),
-  );
+  forAll([steps, columns], (all, n) => {
+    expect(extremes(reduceSteps(all, WHOLE, n), n)).toEqual(extremes(all, n));
+  });
 });
 
 it('reduceSteps keeps only points that were there, in their order, and at most four a column', () => {
-  fc.assert(
-    fc.property(steps, columns, (all, n) => {
-      const kept = reduceSteps(all, WHOLE, n);
-      const places = kept.xs.map((x) => all.xs.indexOf(x));
-      expect(kept.ys).toEqual(places.map((place) => all.ys[place]));
-      expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
-      expect(kept.xs.length).toBeLessThanOrEqual(4 * n);
-    }),
-  );
+  forAll([steps, columns], (all, n) => {
+    const kept = reduceSteps(all, WHOLE, n);
+    const places = kept.xs.map((x) => all.xs.indexOf(x));
+    expect(kept.ys).toEqual(places.map((place) => all.ys[place]));
+    expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
+    expect(kept.xs.length).toBeLessThanOrEqual(4 * n);
+  });
 });
 
 it('reduceIntervals closes gaps narrower than a column and no others', () => {
-  fc.assert(
-    fc.property(intervals, columns, (all, n) => {
-      const width = SPAN / n;
-      const reduced = reduceIntervals(all, WHOLE, n);
-      const starts = all.filter(
-        ([from], index) => all.length <= n || index === 0 || from - all[index - 1]![1] >= width,
-      );
-      expect(reduced.map(([from]) => from)).toEqual(starts.map(([from]) => from));
-      expect(all.every(([from, to]) => reduced.some(([start, end]) => start <= from && end >= to))).toBe(true);
-      expect(reduced.at(-1)?.[1]).toBe(all.at(-1)?.[1]);
-    }),
-  );
+  forAll([intervals, columns], (all, n) => {
+    const width = SPAN / n;
+    const reduced = reduceIntervals(all, WHOLE, n);
+    const starts = all.filter(([from], index) => all.length <= n || index === 0 || from - all[index - 1]![1] >= width);
+    expect(reduced.map(([from]) => from)).toEqual(starts.map(([from]) => from));
+    expect(all.every(([from, to]) => reduced.some(([start, end]) => start <= from && end >= to))).toBe(true);
+    expect(reduced.at(-1)?.[1]).toBe(all.at(-1)?.[1]);
+  });
 });
 
 it('reduceIntervals leaves at most one interval more than there are columns', () => {
-  fc.assert(
-    fc.property(intervals, columns, (all, n) => {
-      expect(reduceIntervals(all, WHOLE, n).length).toBeLessThanOrEqual(n + 1);
-    }),
-  );
+  forAll([intervals, columns], (all, n) => {
+    expect(reduceIntervals(all, WHOLE, n).length).toBeLessThanOrEqual(n + 1);
+  });
 });
 
 it('reduceMarks keeps a mark in every column that has one', () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: SPAN - 1 })), columns, (marks, n) => {
-      const all = [...marks].sort((a, b) => a - b);
-      const kept = reduceMarks(all, WHOLE, n);
-      expect(new Set(kept.map((x) => columnOf(x, n)))).toEqual(new Set(all.map((x) => columnOf(x, n))));
-      expect(kept.length).toBeLessThanOrEqual(Math.max(n, 1));
-    }),
-  );
+  forAll([fc.array(fc.integer({ min: 0, max: SPAN - 1 })), columns], (marks, n) => {
+    const all = [...marks].sort((a, b) => a - b);
+    const kept = reduceMarks(all, WHOLE, n);
+    expect(new Set(kept.map((x) => columnOf(x, n)))).toEqual(new Set(all.map((x) => columnOf(x, n))));
+    expect(kept.length).toBeLessThanOrEqual(Math.max(n, 1));
+  });
 });
 
 it('binSums loses no request, and has the busiest cycle among its peaks', () => {
-  fc.assert(
-    fc.property(steps, columns, ({ xs, ys }, n) => {
-      const bins = binSums(
-        xs.map((x, index) => [x, ys[index]!, 1] as const),
-        WHOLE,
-        n,
-      );
-      const sum = (column: number) => bins.sums.reduce((total, values) => total + values[column]!, 0);
-      expect([sum(0), sum(1)]).toEqual(
-        [ys.reduce((a, b) => a + b, 0), ys.length].map((total) => (xs.length === 0 ? 0 : total)),
-      );
-      expect(Math.max(0, ...bins.peaks)).toBe(Math.max(0, ...ys));
-      expect(bins.starts.every((start) => start % bins.size === 0)).toBe(true);
-    }),
-  );
+  forAll([steps, columns], ({ xs, ys }, n) => {
+    const bins = binSums(
+      xs.map((x, index) => [x, ys[index]!, 1] as const),
+      WHOLE,
+      n,
+    );
+    const sum = (column: number) => bins.sums.reduce((total, values) => total + values[column]!, 0);
+    expect([sum(0), sum(1)]).toEqual(
+      [ys.reduce((a, b) => a + b, 0), ys.length].map((total) => (xs.length === 0 ? 0 : total)),
+    );
+    expect(Math.max(0, ...bins.peaks)).toBe(Math.max(0, ...ys));
+    expect(bins.starts.every((start) => start % bins.size === 0)).toBe(true);
+  });
 });
 
 it.each([

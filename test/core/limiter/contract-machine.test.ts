@@ -16,7 +16,7 @@ import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { Chain, Ledger } from '../../../src/node/host/ledger.js';
 import { recordTransition } from '../../../src/node/host/transition-row.js';
 import { MemoryStore } from '../../../src/node/store/memory.js';
-import { tries } from '../../draws.js';
+import { forAll } from '../../draws.js';
 import { failureOf, faultsOf } from '../../failures.js';
 import { countOf, move, probation } from './defined.js';
 import { withoutBands } from './planned-gate.js';
@@ -136,68 +136,56 @@ function seenOf(
 }
 
 it('a gate that asks its machine only outside of bands does as one that asks at every event, for any definition', () => {
-  fc.assert(
-    fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
-      expect(seenOf(definition, steps)).toEqual(seenOf(definition, steps, true));
-    }),
-    { numRuns: tries(200) },
-  );
+  forAll([definitions, fc.array(step, { maxLength: 25 })], 200, (definition, steps) => {
+    expect(seenOf(definition, steps)).toEqual(seenOf(definition, steps, true));
+  });
 });
 
 it('XState takes no transition exactly where each count lies in the band of the state, for any definition', () => {
-  fc.assert(
-    fc.property(definitions, counts, (definition, counted) => {
-      const plan = planContract(definition);
-      const machine = contractMachine(definition);
-      const heldUntilCycle = Number.MIN_SAFE_INTEGER;
-      for (const [state, { name }] of plan.states.entries()) {
-        const snapshot = machine.resolveState({ value: name, context: { heldUntilCycle, refusals: 0 } });
-        const [, actions] = transition(machine, snapshot, { type: 'aggregate', cycle: 1, counts: counted });
-        const isQuiet = plan.aggregates.every(
-          (_, k) => rangeAround(plan.states[state]!.quiet[k]!, counted[k]!) !== undefined,
-        );
-        expect([name, actions.length === 0]).toEqual([name, isQuiet]);
-      }
-    }),
-    { numRuns: tries(200) },
-  );
+  forAll([definitions, counts], 200, (definition, counted) => {
+    const plan = planContract(definition);
+    const machine = contractMachine(definition);
+    const heldUntilCycle = Number.MIN_SAFE_INTEGER;
+    for (const [state, { name }] of plan.states.entries()) {
+      const snapshot = machine.resolveState({ value: name, context: { heldUntilCycle, refusals: 0 } });
+      const [, actions] = transition(machine, snapshot, { type: 'aggregate', cycle: 1, counts: counted });
+      const isQuiet = plan.aggregates.every(
+        (_, k) => rangeAround(plan.states[state]!.quiet[k]!, counted[k]!) !== undefined,
+      );
+      expect([name, actions.length === 0]).toEqual([name, isQuiet]);
+    }
+  });
 });
 
 it('the actor of a contract goes where a plain actor of XState goes, and says before what that emits', () => {
-  fc.assert(
-    fc.property(definitions, events, fc.boolean(), (definition, sent, isKey) => {
-      const plan = planContract(definition);
-      const record = { state: plan.initial, heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
-      const ours = new ContractActor(plan, record, isKey ? undefined : new ContractActors());
-      const theirs = createActor(contractMachine(definition));
-      let emitted: unknown[] = [];
-      theirs.on('*', (event) => emitted.push(event));
-      theirs.start();
-      for (const event of sent) {
-        const before = theirs.getSnapshot().value;
-        const due = ours.due(event);
-        if (due !== undefined || event.type === 'refused') ours.take(event);
-        emitted = [];
-        theirs.send(event);
-        const { value, context } = theirs.getSnapshot();
-        const { state, ...held } = record;
-        expect([plan.states[state]!.name, held, due?.emitted ?? []]).toEqual([value, context, emitted]);
-        const { from, to } = due?.transition ?? { from: state, to: state };
-        expect([plan.states[from]!.name, plan.states[to]!.name]).toEqual([before, value]);
-      }
-    }),
-    { numRuns: tries(200) },
-  );
+  forAll([definitions, events, fc.boolean()], 200, (definition, sent, isKey) => {
+    const plan = planContract(definition);
+    const record = { state: plan.initial, heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
+    const ours = new ContractActor(plan, record, isKey ? undefined : new ContractActors());
+    const theirs = createActor(contractMachine(definition));
+    let emitted: unknown[] = [];
+    theirs.on('*', (event) => emitted.push(event));
+    theirs.start();
+    for (const event of sent) {
+      const before = theirs.getSnapshot().value;
+      const due = ours.due(event);
+      if (due !== undefined || event.type === 'refused') ours.take(event);
+      emitted = [];
+      theirs.send(event);
+      const { value, context } = theirs.getSnapshot();
+      const { state, ...held } = record;
+      expect([plan.states[state]!.name, held, due?.emitted ?? []]).toEqual([value, context, emitted]);
+      const { from, to } = due?.transition ?? { from: state, to: state };
+      expect([plan.states[from]!.name, plan.states[to]!.name]).toEqual([before, value]);
+    }
+  });
 });
 
 it('the config of a machine is whole as JSON: parsed again it is the same', () => {
-  fc.assert(
-    fc.property(definitions, (definition) => {
-      const { config } = contractMachine(definition);
-      expect(JSON.parse(JSON.stringify(config))).toEqual(config);
-    }),
-    { numRuns: tries(60) },
-  );
+  forAll([definitions], 60, (definition) => {
+    const { config } = contractMachine(definition);
+    expect(JSON.parse(JSON.stringify(config))).toEqual(config);
+  });
 });
 
 it('the config of the rate limiter is the one that its source shows', () => {
@@ -264,20 +252,17 @@ it('a state of one’s own stands in the diagram of its contract', () => {
 });
 
 it('the JSON of a machine decides as the definition that it was made of, event for event', () => {
-  fc.assert(
-    fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
-      const drawn = JSON.parse(JSON.stringify(contractMachine(definition).config));
-      const [ours, theirs] = [seenOf(definition, steps), seenOf(drawn, steps)];
-      // Rows name the digest of the definition, and a row is named by the hash of the one before.
-      const plain = ({ answers, figures, end }: typeof ours) => ({
-        answers: answers.map(([answer, ...rest]) => [String(answer).length === 64 ? 'moved' : answer, ...rest]),
-        figures,
-        end: { ...end, id: '' },
-      });
-      expect(plain(theirs)).toEqual(plain(ours));
-    }),
-    { numRuns: tries(100) },
-  );
+  forAll([definitions, fc.array(step, { maxLength: 25 })], 100, (definition, steps) => {
+    const drawn = JSON.parse(JSON.stringify(contractMachine(definition).config));
+    const [ours, theirs] = [seenOf(definition, steps), seenOf(drawn, steps)];
+    // Rows name the digest of the definition, and a row is named by the hash of the one before.
+    const plain = ({ answers, figures, end }: typeof ours) => ({
+      answers: answers.map(([answer, ...rest]) => [String(answer).length === 64 ? 'moved' : answer, ...rest]),
+      figures,
+      end: { ...end, id: '' },
+    });
+    expect(plain(theirs)).toEqual(plain(ours));
+  });
 });
 
 it('a machine is read as editors write it: with ids or dots in targets, empty lists and defaults', () => {

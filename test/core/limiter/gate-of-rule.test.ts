@@ -11,7 +11,7 @@ import { type RuleDefinition, ruleOf } from '../../../src/core/limiter/rule/rule
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { cycleOf } from '../../../src/core/time/cycle.js';
-import { tries } from '../../draws.js';
+import { forAll, tries } from '../../draws.js';
 import { limiterPlan, plannedGate, withoutBands } from './planned-gate.js';
 import { rules } from './rule/every-rule.js';
 
@@ -91,83 +91,71 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
   const isInTurns = definition.primitive === 'many_nodes';
 
   it('a contract decides as its rule, and says what an actor that hears everything says', () => {
-    fc.assert(
-      fc.property(steps, (asked) => {
-        const rule = ruleOf(definition);
-        const state = rule.fresh(START_MS);
-        const [cached, heard] = [begin(plan), begin(plan, { hearsAll: true })];
-        for (const step of asked) {
-          const admitted = cached.ask(step);
-          const delays = Array.from({ length: step.n }, () => rule.admit(state, cached.ms, 1, step.hold));
-          expect(admitted).toBe(delays.filter((delay) => delay !== LIMITED).length);
-          expect(cached.gate.delayMs).toBe(Math.max(0, ...delays));
-          expect(heard.ask(step)).toBe(admitted);
-          expect(stateOf(cached.gate)).toBe(stateOf(heard.gate));
-        }
-        expect(cached.moves).toEqual(heard.moves);
-        expect(cached.gate.figures).toEqual(heard.gate.figures);
-      }),
-      { numRuns: tries(60) },
-    );
+    forAll([steps], 60, (asked) => {
+      const rule = ruleOf(definition);
+      const state = rule.fresh(START_MS);
+      const [cached, heard] = [begin(plan), begin(plan, { hearsAll: true })];
+      for (const step of asked) {
+        const admitted = cached.ask(step);
+        const delays = Array.from({ length: step.n }, () => rule.admit(state, cached.ms, 1, step.hold));
+        expect(admitted).toBe(delays.filter((delay) => delay !== LIMITED).length);
+        expect(cached.gate.delayMs).toBe(Math.max(0, ...delays));
+        expect(heard.ask(step)).toBe(admitted);
+        expect(stateOf(cached.gate)).toBe(stateOf(heard.gate));
+      }
+      expect(cached.moves).toEqual(heard.moves);
+      expect(cached.gate.figures).toEqual(heard.gate.figures);
+    });
   });
 
   it.skipIf(isInTurns)(
     'a contract is limiting after a refused request, and allowing from the ms on at which one would be admitted',
     () => {
-      fc.assert(
-        fc.property(steps, (asked) => {
-          const contract = begin(plan);
-          const { gate } = contract;
-          for (const step of asked) {
-            const admitted = contract.ask(step);
-            if (step.n > 0) expect(gate.admits).toBe(admitted === step.n);
-            if (gate.admits) continue;
-            const wakeMs = restoresMs(gate) ?? Number.POSITIVE_INFINITY;
-            expect(gate.wakeMs()).toBeLessThanOrEqual(wakeMs);
-            if (wakeMs > contract.ms + 10_000) continue;
-            const ahead = contract.again().gate;
-            ahead.reach(wakeMs - 0.01);
-            expect(ahead.admits).toBe(false);
-            ahead.reach(wakeMs);
-            expect(ahead.admits).toBe(true);
-          }
-        }),
-        { numRuns: tries(60), examples: [[refusedTwice]] },
-      );
+      forAll([steps], { numRuns: tries(60), examples: [[refusedTwice]] }, (asked) => {
+        const contract = begin(plan);
+        const { gate } = contract;
+        for (const step of asked) {
+          const admitted = contract.ask(step);
+          if (step.n > 0) expect(gate.admits).toBe(admitted === step.n);
+          if (gate.admits) continue;
+          const wakeMs = restoresMs(gate) ?? Number.POSITIVE_INFINITY;
+          expect(gate.wakeMs()).toBeLessThanOrEqual(wakeMs);
+          if (wakeMs > contract.ms + 10_000) continue;
+          const ahead = contract.again().gate;
+          ahead.reach(wakeMs - 0.01);
+          expect(ahead.admits).toBe(false);
+          ahead.reach(wakeMs);
+          expect(ahead.admits).toBe(true);
+        }
+      });
     },
   );
 
   it('a contract goes on from an image as if nothing had been', () => {
-    fc.assert(
-      fc.property(steps, steps, (before, after) => {
-        const one = begin(plan);
-        for (const step of before) one.ask(step);
-        const again = one.again();
-        const earlier = one.moves.length;
-        for (const step of after) expect(again.ask(step)).toBe(one.ask(step));
-        expect(again.moves).toEqual(one.moves.slice(earlier));
-        expect(stateOf(again.gate)).toBe(stateOf(one.gate));
-      }),
-      { numRuns: tries(40) },
-    );
+    forAll([steps, steps], 40, (before, after) => {
+      const one = begin(plan);
+      for (const step of before) one.ask(step);
+      const again = one.again();
+      const earlier = one.moves.length;
+      for (const step of after) expect(again.ask(step)).toBe(one.ask(step));
+      expect(again.moves).toEqual(one.moves.slice(earlier));
+      expect(stateOf(again.gate)).toBe(stateOf(one.gate));
+    });
   });
 
   it.skipIf(isInTurns)('a contract forecasts the cycle in which a lone request is admitted', () => {
-    fc.assert(
-      fc.property(steps, (asked) => {
-        const contract = begin(plan);
-        for (const step of asked) contract.ask(step);
-        const wait = retryAfterCycles(contract.gate);
-        if (wait === undefined || wait > 1_000) return;
-        const askIn = (cycles: number) => {
-          const { gate, ms } = contract.again();
-          return gate.decide(1, gate.cycle + cycles, 0, cycles === 0 ? ms : undefined);
-        };
-        expect(askIn(wait)).toBe(1);
-        if (wait > 1) expect(askIn(wait - 1)).toBe(0);
-      }),
-      { numRuns: tries(40) },
-    );
+    forAll([steps], 40, (asked) => {
+      const contract = begin(plan);
+      for (const step of asked) contract.ask(step);
+      const wait = retryAfterCycles(contract.gate);
+      if (wait === undefined || wait > 1_000) return;
+      const askIn = (cycles: number) => {
+        const { gate, ms } = contract.again();
+        return gate.decide(1, gate.cycle + cycles, 0, cycles === 0 ? ms : undefined);
+      };
+      expect(askIn(wait)).toBe(1);
+      if (wait > 1) expect(askIn(wait - 1)).toBe(0);
+    });
   });
 });
 
@@ -175,21 +163,19 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
 it('a rolling count as a rule decides as the rate limiter does, and is limiting no shorter', () => {
   const threshold = 4;
   const within = 5;
-  fc.assert(
-    fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 0, max: 6 }))), (asked) => {
-      const rule = begin(planOf({ primitive: 'rolling_count', params: { threshold, within, cycle_ms: CYCLE_MS } }));
-      const first = cycleOf(START_MS, CYCLE_MS);
-      const { gate } = plannedGate(limiterPlan(threshold, within), first);
-      let cycle = first;
-      for (const [gap, n] of asked) {
-        cycle += gap;
-        expect(rule.gate.decide(n, cycle)).toBe(gate.decide(n, cycle));
-        expect(rule.gate.remaining).toBe(gate.remaining);
-        expect(retryAfterCycles(rule.gate)).toBe(retryAfterCycles(gate));
-        expect(restoresInCycles(rule.gate) ?? 0).toBeGreaterThanOrEqual(restoresInCycles(gate) ?? 0);
-      }
-    }),
-  );
+  forAll([fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 0, max: 6 })))], (asked) => {
+    const rule = begin(planOf({ primitive: 'rolling_count', params: { threshold, within, cycle_ms: CYCLE_MS } }));
+    const first = cycleOf(START_MS, CYCLE_MS);
+    const { gate } = plannedGate(limiterPlan(threshold, within), first);
+    let cycle = first;
+    for (const [gap, n] of asked) {
+      cycle += gap;
+      expect(rule.gate.decide(n, cycle)).toBe(gate.decide(n, cycle));
+      expect(rule.gate.remaining).toBe(gate.remaining);
+      expect(retryAfterCycles(rule.gate)).toBe(retryAfterCycles(gate));
+      expect(restoresInCycles(rule.gate) ?? 0).toBeGreaterThanOrEqual(restoresInCycles(gate) ?? 0);
+    }
+  });
 });
 
 describe('a hold', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { restoresInCycles, retryAfterCycles } from '../../../src/core/limiter/forecast.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
-import { tries } from '../../draws.js';
+import { forAll } from '../../draws.js';
 import { defined, move } from './defined.js';
 import { NaiveLimiter } from './naive-limiter.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
@@ -55,52 +55,46 @@ const runs = fc.record({
 });
 
 it('a gate decides, counts and moves as a list of every event says, over gaps, batches and late events', () => {
-  fc.assert(
-    fc.property(runs, ({ threshold, within, start, steps }) => {
-      const { gate, transitions } = plannedGate(limiterPlan(threshold, within), start);
-      const naive = new NaiveLimiter(threshold, within, start);
-      let cycle = start;
-      for (const { gap, n, late } of steps) {
-        // The model looks at each cycle of a gap; a far one is as good as any that empties the window.
-        cycle += Math.min(gap, within + 200);
-        const happened = cycle - (late ?? 0);
-        if (late === null || happened < start) {
-          const admitted = gate.decide(n, cycle);
-          expect({ admitted, limited: n - admitted }).toEqual(naive.decide(n, cycle));
-        } else {
-          gate.advance(cycle);
-          naive.advance(cycle);
-          const admitted = gate.decideLate(n, happened);
-          if (late >= within) expect(admitted).toBeUndefined();
-          else expect({ admitted, limited: n - admitted! }).toEqual(naive.decideAt(n, happened));
-        }
-        expect([gate.count, gate.plan.states[gate.state]!.name]).toEqual([naive.count, naive.state]);
+  forAll([runs], 300, ({ threshold, within, start, steps }) => {
+    const { gate, transitions } = plannedGate(limiterPlan(threshold, within), start);
+    const naive = new NaiveLimiter(threshold, within, start);
+    let cycle = start;
+    for (const { gap, n, late } of steps) {
+      // The model looks at each cycle of a gap; a far one is as good as any that empties the window.
+      cycle += Math.min(gap, within + 200);
+      const happened = cycle - (late ?? 0);
+      if (late === null || happened < start) {
+        const admitted = gate.decide(n, cycle);
+        expect({ admitted, limited: n - admitted }).toEqual(naive.decide(n, cycle));
+      } else {
+        gate.advance(cycle);
+        naive.advance(cycle);
+        const admitted = gate.decideLate(n, happened);
+        if (late >= within) expect(admitted).toBeUndefined();
+        else expect({ admitted, limited: n - admitted! }).toEqual(naive.decideAt(n, happened));
       }
-      expect(transitions).toEqual(naive.transitions);
-    }),
-    { numRuns: tries(300) },
-  );
+      expect([gate.count, gate.plan.states[gate.state]!.name]).toEqual([naive.count, naive.state]);
+    }
+    expect(transitions).toEqual(naive.transitions);
+  });
 });
 
 it('a gate goes on from its image as if it had never stopped', () => {
-  fc.assert(
-    fc.property(runs, fc.nat(30), ({ threshold, within, start, steps }, cut) => {
-      const plan = limiterPlan(threshold, within);
-      const whole = plannedGate(plan, start);
-      let { gate } = plannedGate(plan, start);
-      let cycle = start;
-      steps.forEach(({ gap, n }, index) => {
-        cycle += gap;
-        if (index === cut) {
-          const image = JSON.parse(JSON.stringify(gate.image()));
-          gate = plannedGate(plan, image.windows[0].cycle, image).gate;
-        }
-        expect(gate.decide(n, cycle)).toBe(whole.gate.decide(n, cycle));
-      });
-      expect(gate.image()).toEqual(whole.gate.image());
-    }),
-    { numRuns: tries(100) },
-  );
+  forAll([runs, fc.nat(30)], 100, ({ threshold, within, start, steps }, cut) => {
+    const plan = limiterPlan(threshold, within);
+    const whole = plannedGate(plan, start);
+    let { gate } = plannedGate(plan, start);
+    let cycle = start;
+    steps.forEach(({ gap, n }, index) => {
+      cycle += gap;
+      if (index === cut) {
+        const image = JSON.parse(JSON.stringify(gate.image()));
+        gate = plannedGate(plan, image.windows[0].cycle, image).gate;
+      }
+      expect(gate.decide(n, cycle)).toBe(whole.gate.decide(n, cycle));
+    });
+    expect(gate.image()).toEqual(whole.gate.image());
+  });
 });
 
 it('millions of idle cycles are one step, and a restore on the way keeps its own cycle', () => {
@@ -141,41 +135,38 @@ it('retry_after_cycles is exact: waiting that long admits, one cycle less does n
       }),
     ),
   });
-  fc.assert(
-    fc.property(small, ({ threshold, within, steps, hold }) => {
-      const plan = limiterPlan(threshold, within);
-      let { gate } = plannedGate(plan, 0);
-      const naive = new NaiveLimiter(threshold, within, 0);
-      let cycle = 0;
-      for (const { gap, n } of steps) {
-        cycle += gap;
-        gate.decide(n, cycle);
-        naive.decide(n, cycle);
-      }
-      if (hold !== null) {
-        const image = { ...gate.image(), state: hold.state, heldUntilCycle: cycle + hold.cycles };
-        ({ gate } = plannedGate(plan, cycle, image));
-        naive.hold(hold.state, hold.cycles);
-      }
-      const now = naive.copy().decideAt(1, cycle).admitted === 1;
-      const retry = retryAfterCycles(gate)!;
-      expect(retry === 0).toBe(now);
-      if (retry > 0) {
-        expect(admittedAfter(naive, retry)).toBe(true);
-        if (retry > 1) expect(admittedAfter(naive, retry - 1)).toBe(false);
-      }
-      const restores = restoresInCycles(gate);
-      expect(restores === undefined).toBe(gate.admits);
-      if (restores !== undefined) {
-        const later = naive.copy();
-        later.advance(cycle + restores - 1);
-        expect(later.state).toBe('limiting');
-        later.advance(cycle + restores);
-        expect(later.state).toBe('allowing');
-      }
-    }),
-    { numRuns: tries(500) },
-  );
+  forAll([small], 500, ({ threshold, within, steps, hold }) => {
+    const plan = limiterPlan(threshold, within);
+    let { gate } = plannedGate(plan, 0);
+    const naive = new NaiveLimiter(threshold, within, 0);
+    let cycle = 0;
+    for (const { gap, n } of steps) {
+      cycle += gap;
+      gate.decide(n, cycle);
+      naive.decide(n, cycle);
+    }
+    if (hold !== null) {
+      const image = { ...gate.image(), state: hold.state, heldUntilCycle: cycle + hold.cycles };
+      ({ gate } = plannedGate(plan, cycle, image));
+      naive.hold(hold.state, hold.cycles);
+    }
+    const now = naive.copy().decideAt(1, cycle).admitted === 1;
+    const retry = retryAfterCycles(gate)!;
+    expect(retry === 0).toBe(now);
+    if (retry > 0) {
+      expect(admittedAfter(naive, retry)).toBe(true);
+      if (retry > 1) expect(admittedAfter(naive, retry - 1)).toBe(false);
+    }
+    const restores = restoresInCycles(gate);
+    expect(restores === undefined).toBe(gate.admits);
+    if (restores !== undefined) {
+      const later = naive.copy();
+      later.advance(cycle + restores - 1);
+      expect(later.state).toBe('limiting');
+      later.advance(cycle + restores);
+      expect(later.state).toBe('allowing');
+    }
+  });
 });
 
 it('a state that nothing leaves is never forecast to admit', () => {

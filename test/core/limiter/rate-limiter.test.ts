@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { retryAfterCycles } from '../../../src/core/limiter/forecast.js';
 import { limiterParameters, rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
+import { forAll } from '../../draws.js';
 import { defined, move } from './defined.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
@@ -67,32 +68,28 @@ it.each([0, 1, -0.5, Number.NaN])('near_limit %d is refused', (near_limit) => {
 
 it('near_limit changes no decision, no wait and no quota', () => {
   expect(nearPlan(100, 60, 0.8).thresholds).toEqual([100]);
-  fc.assert(
-    fc.property(anyLimiter, fc.double({ min: 0.01, max: 0.99, noNaN: true }), ({ threshold, within, steps }, near) => {
-      const plain = plannedGate(limiterPlan(threshold, within), 0).gate;
-      const nearing = plannedGate(nearPlan(threshold, within, near), 0).gate;
-      expect(steps.map((step) => decided(nearing, step))).toEqual(steps.map((step) => decided(plain, step)));
-    }),
-  );
+  forAll([anyLimiter, fc.double({ min: 0.01, max: 0.99, noNaN: true })], ({ threshold, within, steps }, near) => {
+    const plain = plannedGate(limiterPlan(threshold, within), 0).gate;
+    const nearing = plannedGate(nearPlan(threshold, within, near), 0).gate;
+    expect(steps.map((step) => decided(nearing, step))).toEqual(steps.map((step) => decided(plain, step)));
+  });
 });
 
 const shadowPlan = (threshold: number, within: number) =>
   planContract({ ...rateLimiter({ threshold, within }), shadow: true });
 
 it('a shadow admits all, and moves, counts and waits as the limiter that it stands for', () => {
-  fc.assert(
-    fc.property(anyLimiter, ({ threshold, within, steps }) => {
-      const plain = plannedGate(limiterPlan(threshold, within), 0);
-      const shadow = plannedGate(shadowPlan(threshold, within), 0);
-      for (const { n, cycle } of steps) {
-        plain.gate.decide(n, cycle);
-        expect(shadow.gate.decide(n, cycle)).toBe(n);
-        expect(retryAfterCycles(shadow.gate)).toBe(retryAfterCycles(plain.gate));
-      }
-      expect(shadow.transitions).toEqual(plain.transitions);
-      expect([shadow.gate.count, shadow.gate.remaining]).toEqual([plain.gate.count, plain.gate.remaining]);
-    }),
-  );
+  forAll([anyLimiter], ({ threshold, within, steps }) => {
+    const plain = plannedGate(limiterPlan(threshold, within), 0);
+    const shadow = plannedGate(shadowPlan(threshold, within), 0);
+    for (const { n, cycle } of steps) {
+      plain.gate.decide(n, cycle);
+      expect(shadow.gate.decide(n, cycle)).toBe(n);
+      expect(retryAfterCycles(shadow.gate)).toBe(retryAfterCycles(plain.gate));
+    }
+    expect(shadow.transitions).toEqual(plain.transitions);
+    expect([shadow.gate.count, shadow.gate.remaining]).toEqual([plain.gate.count, plain.gate.remaining]);
+  });
 });
 
 it('a quota leads through all states that admit', () => {

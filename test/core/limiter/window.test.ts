@@ -14,6 +14,7 @@ import {
   ringOf,
   windowImage,
 } from '../../../src/core/limiter/window.js';
+import { forAll } from '../../draws.js';
 import { defined, move } from './defined.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
@@ -69,42 +70,40 @@ describe.each([
   const starts = fc.constantFrom(0, -70, 2 ** 31 - 3, 2_306_790_000);
 
   it('a window counts, falls and is kept as a list of every event says', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 12 }), starts, steps, (within, start, taken) => {
-        let window = windowOf(within, start);
-        const listed = new Listed(within, start);
-        for (const { gap, n, late, isTakenBack, share, asked } of taken) {
-          listed.cycle += gap;
-          const { cycle } = listed;
-          expect(advance(window, cycle)).toBe(listed.eventsAt(cycle));
-          const happened = cycle - (late ?? 0);
-          for (const one of isTakenBack ? [n, -n] : [n]) {
-            add(window, happened, one);
-            listed.add(happened, one);
-          }
-          expect(countNow(window)).toBe(listed.eventsAt(cycle));
-          // In any order, from where the one before has come to.
-          const place = fromPresent(window);
-          for (const [from, until, part] of asked) {
-            const few = Math.floor(part * countNow(window));
-            const isInTime = listed.fallsIn(few, cycle) <= cycle + until;
-            expect([
-              fallsIn(window, few, cycle + from, cycle + until, place),
-              eventsAt(window, cycle + until, place),
-            ]).toEqual([
-              isInTime ? listed.fallsIn(few, cycle + from) : Number.POSITIVE_INFINITY,
-              listed.eventsAt(cycle + until),
-            ]);
-          }
-          const image = windowImage(window);
-          expect([image, newestIn(window)]).toEqual([
-            listed.image(),
-            image.counts.length === 0 ? newestIn(window) : cycle - image.counts[0]!,
-          ]);
-          if (share > 0.8) window = restoreWindow(windowOf(within, image.cycle), structuredClone(image));
+    forAll([fc.integer({ min: 1, max: 12 }), starts, steps], (within, start, taken) => {
+      let window = windowOf(within, start);
+      const listed = new Listed(within, start);
+      for (const { gap, n, late, isTakenBack, share, asked } of taken) {
+        listed.cycle += gap;
+        const { cycle } = listed;
+        expect(advance(window, cycle)).toBe(listed.eventsAt(cycle));
+        const happened = cycle - (late ?? 0);
+        for (const one of isTakenBack ? [n, -n] : [n]) {
+          add(window, happened, one);
+          listed.add(happened, one);
         }
-      }),
-    );
+        expect(countNow(window)).toBe(listed.eventsAt(cycle));
+        // In any order, from where the one before has come to.
+        const place = fromPresent(window);
+        for (const [from, until, part] of asked) {
+          const few = Math.floor(part * countNow(window));
+          const isInTime = listed.fallsIn(few, cycle) <= cycle + until;
+          expect([
+            fallsIn(window, few, cycle + from, cycle + until, place),
+            eventsAt(window, cycle + until, place),
+          ]).toEqual([
+            isInTime ? listed.fallsIn(few, cycle + from) : Number.POSITIVE_INFINITY,
+            listed.eventsAt(cycle + until),
+          ]);
+        }
+        const image = windowImage(window);
+        expect([image, newestIn(window)]).toEqual([
+          listed.image(),
+          image.counts.length === 0 ? newestIn(window) : cycle - image.counts[0]!,
+        ]);
+        if (share > 0.8) window = restoreWindow(windowOf(within, image.cycle), structuredClone(image));
+      }
+    });
   });
 
   it('a window takes no event of a cycle that has left it, or has not begun', () => {
@@ -128,20 +127,18 @@ it.each(Object.entries(plans))('gates that are neighbours in memory do not count
   const steps = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 12 }), n: fc.nat(4), who: fc.nat(2) }), {
     maxLength: 60,
   });
-  fc.assert(
-    fc.property(steps, (taken) => {
-      const gates = [plannedGate(plan, 0), plannedGate(plan, 0), plannedGate(plan, 0)];
-      const alone = plannedGate(plan, 0);
-      let cycle = 0;
-      for (const { gap, n, who } of taken) {
-        cycle += gap;
-        gates[who]!.gate.decide(n, cycle);
-        if (who === 1) alone.gate.decide(n, cycle);
-      }
-      const seen = ({ gate, transitions }: typeof alone) => [gate.image(), gate.figures, transitions];
-      expect(seen(gates[1]!)).toEqual(seen(alone));
-    }),
-  );
+  forAll([steps], (taken) => {
+    const gates = [plannedGate(plan, 0), plannedGate(plan, 0), plannedGate(plan, 0)];
+    const alone = plannedGate(plan, 0);
+    let cycle = 0;
+    for (const { gap, n, who } of taken) {
+      cycle += gap;
+      gates[who]!.gate.decide(n, cycle);
+      if (who === 1) alone.gate.decide(n, cycle);
+    }
+    const seen = ({ gate, transitions }: typeof alone) => [gate.image(), gate.figures, transitions];
+    expect(seen(gates[1]!)).toEqual(seen(alone));
+  });
 });
 
 it('a gate that counts nothing stands in a cycle all the same', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Durations } from '../../../src/core/math/durations.js';
+import { forAll } from '../../draws.js';
 
 function of(...ms: readonly number[]): Durations {
   const durations = new Durations();
@@ -27,29 +28,25 @@ it('quantiles lie within a thousandth of the sorted list, from microseconds to y
     fc.double({ min: 0, max: 1e6, noNaN: true }),
     fc.double({ min: 0, max: 7e11, noNaN: true }),
   );
-  fc.assert(
-    fc.property(fc.array(ms, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 1000 }), (all, permille) => {
-      const sorted = [...all].sort((a, b) => a - b);
-      const exact = sorted[Math.ceil((permille / 1000) * all.length - 1e-9) - 1]!;
-      const seen = of(...all).quantileMs(permille / 1000);
-      expect({ exact, seen, isNear: Math.abs(seen - exact) <= exact / 1000 + 0.0006 }).toEqual({
-        exact,
-        seen,
-        isNear: true,
-      });
-    }),
-  );
+  forAll([fc.array(ms, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 1000 })], (all, permille) => {
+    const sorted = [...all].sort((a, b) => a - b);
+    const exact = sorted[Math.ceil((permille / 1000) * all.length - 1e-9) - 1]!;
+    const seen = of(...all).quantileMs(permille / 1000);
+    expect({ exact, seen, isNear: Math.abs(seen - exact) <= exact / 1000 + 0.0006 }).toEqual({
+      exact,
+      seen,
+      isNear: true,
+    });
+  });
 });
 
 it('two sets of durations together give what one would have given', () => {
   const ms = fc.array(fc.integer({ min: 0, max: 1e9 }), { maxLength: 30 });
-  fc.assert(
-    fc.property(ms, ms, (first, second) => {
-      const together = of(...first);
-      together.add(of(...second));
-      expect(together.figures('t')).toEqual(of(...first, ...second).figures('t'));
-    }),
-  );
+  forAll([ms, ms], (first, second) => {
+    const together = of(...first);
+    together.add(of(...second));
+    expect(together.figures('t')).toEqual(of(...first, ...second).figures('t'));
+  });
 });
 
 it('the figures of durations have an exact mean and maximum, and say what was timed', () => {

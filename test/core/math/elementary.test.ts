@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cos, exp, log, pow, sin, sinTurns } from '../../../src/core/math/elementary.js';
-import { tries } from '../../draws.js';
+import { forAll } from '../../draws.js';
 
 const TINIEST = Number.MIN_VALUE;
 const LARGEST = Number.MAX_VALUE;
@@ -99,32 +99,23 @@ it.each([
   ['sin', sin, Math.sin, angle],
   ['cos', cos, Math.cos, angle],
 ])('%s is at most 2 ulp from the function of Math', (_name, ours, engines, argument) => {
-  fc.assert(
-    fc.property(argument, (x) => {
-      expect(distance(ours(x), engines(x))).toBeLessThanOrEqual(2);
-    }),
-    { numRuns: tries(5000) },
-  );
+  forAll([argument], 5000, (x) => {
+    expect(distance(ours(x), engines(x))).toBeLessThanOrEqual(2);
+  });
 });
 
 it('pow is at most 2 ulp from the power of the engine', () => {
-  fc.assert(
-    fc.property(logarithmic(-40, 40), fc.double({ min: -17, max: 17, noNaN: true }), (x, y) => {
-      expect(distance(pow(x, y), x ** y)).toBeLessThanOrEqual(2);
-    }),
-    { numRuns: tries(5000) },
-  );
+  forAll([logarithmic(-40, 40), fc.double({ min: -17, max: 17, noNaN: true })], 5000, (x, y) => {
+    expect(distance(pow(x, y), x ** y)).toBeLessThanOrEqual(2);
+  });
 });
 
 it('sinTurns is at most 4 ulp from Math.sin, where 2 pi x is small enough for the same angle', () => {
   // 2 pi x is rounded before Math.sin sees it; at an angle of at most 1 that moves the sine by one ulp.
-  fc.assert(
-    fc.property(fc.double({ min: -0.125, max: 0.125, noNaN: true }), (x) => {
-      fc.pre(Math.abs(x) > 1e-300);
-      expect(distance(sinTurns(x), Math.sin(2 * Math.PI * x))).toBeLessThanOrEqual(4);
-    }),
-    { numRuns: tries(5000) },
-  );
+  forAll([fc.double({ min: -0.125, max: 0.125, noNaN: true })], 5000, (x) => {
+    fc.pre(Math.abs(x) > 1e-300);
+    expect(distance(sinTurns(x), Math.sin(2 * Math.PI * x))).toBeLessThanOrEqual(4);
+  });
 });
 
 it('a whole power that fits a double is exact', () => {
@@ -144,22 +135,18 @@ it('every power of two is exact', () => {
 
 it('whole turns change no sine', () => {
   const turns = fc.integer({ min: -(2 ** 20), max: 2 ** 20 });
-  fc.assert(
-    fc.property(turns, turns, (numerator, whole) => {
-      const part = numerator / 2 ** 20;
-      expect(sinTurns(part + whole) - sinTurns(part)).toBe(0);
-    }),
-  );
+  forAll([turns, turns], (numerator, whole) => {
+    const part = numerator / 2 ** 20;
+    expect(sinTurns(part + whole) - sinTurns(part)).toBe(0);
+  });
 });
 
 it('sines are odd and cosines are even', () => {
-  fc.assert(
-    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (x) => {
-      expect(sin(-x)).toBe(-sin(x));
-      expect(cos(-x)).toBe(cos(x));
-      expect(sinTurns(-x) + sinTurns(x)).toBe(0);
-    }),
-  );
+  forAll([fc.double({ noNaN: true, noDefaultInfinity: true })], (x) => {
+    expect(sin(-x)).toBe(-sin(x));
+    expect(cos(-x)).toBe(cos(x));
+    expect(sinTurns(-x) + sinTurns(x)).toBe(0);
+  });
 });
 
 it('the bits of 40,000 results stay as they are: who changes one changes every digest', () => {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { KeyRing } from '../../../src/core/record/key-ring.js';
 import { publicKeyFrom, type Signer, signCheckpoint, signSuccession } from '../../../src/core/record/signing.js';
 import { canonicalJson } from '../../../src/core/schema/canonical.js';
+import { forAll } from '../../draws.js';
 import { first, second, third } from './sample-record.js';
 
 const keyOf = ({ publicKey }: Signer) => publicKeyFrom(publicKey);
@@ -112,20 +113,16 @@ it.each([
 it('a retired key signs nothing new: each key of a chain holds in its time alone, whoever knows the chain', () => {
   const signers = [first, second, third];
   const chain = fc.tuple(fc.nat(500), fc.nat(500)).map((changes) => changes.sort((a, b) => a - b));
-  fc.assert(
-    fc.property(chain, fc.nat(2), fc.nat(600), fc.nat(2), fc.boolean(), (changes, at, cycle, told, isPinned) => {
-      const all = changes.map((change, index) =>
-        signSuccession(signers[index]!, signers[index + 1]!.publicKey, change),
-      );
-      const read = KeyRing.read({
-        ...(isPinned ? { pinned: keyOf(first) } : {}),
-        named: signers[told]!.publicKey,
-        successions: all.slice(0, told),
-        known: all,
-      });
-      if ('fault' in read) throw new Error(read.fault);
-      const inTime = (changes[at - 1] ?? 0) <= cycle && cycle <= (changes[at] ?? Number.POSITIVE_INFINITY);
-      expect(read.ring.signerOf(signedIn(cycle, signers[at]!))).toBe(inTime ? signers[at]!.fingerprint : undefined);
-    }),
-  );
+  forAll([chain, fc.nat(2), fc.nat(600), fc.nat(2), fc.boolean()], (changes, at, cycle, told, isPinned) => {
+    const all = changes.map((change, index) => signSuccession(signers[index]!, signers[index + 1]!.publicKey, change));
+    const read = KeyRing.read({
+      ...(isPinned ? { pinned: keyOf(first) } : {}),
+      named: signers[told]!.publicKey,
+      successions: all.slice(0, told),
+      known: all,
+    });
+    if ('fault' in read) throw new Error(read.fault);
+    const inTime = (changes[at - 1] ?? 0) <= cycle && cycle <= (changes[at] ?? Number.POSITIVE_INFINITY);
+    expect(read.ring.signerOf(signedIn(cycle, signers[at]!))).toBe(inTime ? signers[at]!.fingerprint : undefined);
+  });
 });

@@ -11,6 +11,7 @@ import {
   parseTime,
   parseTimeMs,
 } from '../../../src/core/schema/quantity.js';
+import { forAll } from '../../draws.js';
 import { failureOf } from '../../failures.js';
 
 it.each<[value: number | string, cycleMs: number, requests: number, cycles: number]>([
@@ -63,22 +64,20 @@ it('a rate whose fraction is too fine for doubles is the nearest that is not', (
 
 it('a rate is within 2^-52, of a request or of itself, of what its text says, in lowest terms, both parts exact', () => {
   const digits = fc.tuple(fc.bigInt(0n, 10n ** 7n), fc.bigInt(0n, 10n ** 20n - 1n));
-  fc.assert(
-    fc.property(digits, fc.integer({ min: 1, max: 100_000 }), ([whole, part], cycleMs) => {
-      const text = `${whole}.${part.toString().padStart(20, '0')}/s`;
-      const { requests, cycles } = parseRate(text, cycleMs);
-      const [over, under] = [(whole * 10n ** 20n + part) * BigInt(cycleMs), 10n ** 23n];
-      const apart = over * BigInt(cycles) - BigInt(requests) * under;
-      const size = apart < 0n ? -apart : apart;
-      return (
-        Number.isSafeInteger(requests) &&
-        cycles >= 1 &&
-        cycles <= 2 ** 52 &&
-        commonDivisor(requests, cycles) === 1 &&
-        size << 52n <= (under + over) * BigInt(cycles)
-      );
-    }),
-  );
+  forAll([digits, fc.integer({ min: 1, max: 100_000 })], ([whole, part], cycleMs) => {
+    const text = `${whole}.${part.toString().padStart(20, '0')}/s`;
+    const { requests, cycles } = parseRate(text, cycleMs);
+    const [over, under] = [(whole * 10n ** 20n + part) * BigInt(cycleMs), 10n ** 23n];
+    const apart = over * BigInt(cycles) - BigInt(requests) * under;
+    const size = apart < 0n ? -apart : apart;
+    return (
+      Number.isSafeInteger(requests) &&
+      cycles >= 1 &&
+      cycles <= 2 ** 52 &&
+      commonDivisor(requests, cycles) === 1 &&
+      size << 52n <= (under + over) * BigInt(cycles)
+    );
+  });
 });
 
 it.each<[value: number | string, why: string]>([
@@ -217,19 +216,17 @@ it.each<[windows: (number | string | undefined)[], cycleMs: number]>([
 
 it('the cycle for windows is 500 ms where all are multiples, else the longest up to 777 ms of which all are whole', () => {
   const window = fc.integer({ min: 1, max: 90_000 });
-  fc.assert(
-    fc.property(fc.array(window, { minLength: 1, maxLength: 3 }), (windows) => {
-      const all = [500, ...Array.from({ length: 777 }, (_, ms) => 777 - ms)];
-      const longest = all.find((cycleMs) => windows.every((ms) => ms % cycleMs === 0))!;
-      const fits = windows.every((ms) => ms / longest <= MOST_WITHIN);
-      return (
-        cycleMsFor(
-          windows.map((ms) => `${ms}ms`),
-          777,
-        ) === (fits ? longest : 777)
-      );
-    }),
-  );
+  forAll([fc.array(window, { minLength: 1, maxLength: 3 })], (windows) => {
+    const all = [500, ...Array.from({ length: 777 }, (_, ms) => 777 - ms)];
+    const longest = all.find((cycleMs) => windows.every((ms) => ms % cycleMs === 0))!;
+    const fits = windows.every((ms) => ms / longest <= MOST_WITHIN);
+    return (
+      cycleMsFor(
+        windows.map((ms) => `${ms}ms`),
+        777,
+      ) === (fits ? longest : 777)
+    );
+  });
 });
 
 it.each<[window: number | string | undefined, cycleMs: number, said: string | undefined]>([

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { type BackoffPlan, backoffPolicies, pauses } from '../../../src/harness/clients/backoff.js';
 import type { Wait } from '../../../src/harness/clients/behaviour.js';
+import { forAll } from '../../draws.js';
 
 const drawn = (wait: Wait, draw: RandomStream) => (typeof wait === 'number' ? wait : wait.drawMs(draw));
 
@@ -45,36 +46,31 @@ describe('pauses within bounds', () => {
   const v = (n: number, { baseMs, capMs }: { baseMs: number; capMs: number }) => Math.min(capMs, baseMs * 2 ** n);
 
   it.each(backoffPolicies)('every pause of %s lies within the bounds of its policy', (policy) => {
-    fc.assert(
-      fc.property(
-        plan,
-        fc.integer({ min: 1, max: 60 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        fc.nat(),
-        (given, n, part, seed) => {
-          const { baseMs, capMs } = given;
-          const lastMs = baseMs + part * (capMs - baseMs);
-          const pauseMs = drawn(pauses({ policy, ...given })(n, lastMs), new RandomStream(seed, 'pauses'));
-          const [least, most] = {
-            none: [0, 0],
-            fixed: [baseMs, baseMs],
-            exponential: [v(n, given), v(n, given)],
-            equal_jitter: [v(n, given) / 2, v(n, given)],
-            full_jitter: [0, v(n, given)],
-            decorrelated: [baseMs, Math.min(capMs, 3 * lastMs)],
-            geometric: [v(n - 1, given), v(n - 1, given)],
-            linear: [Math.min(capMs, n * baseMs), Math.min(capMs, n * baseMs)],
-          }[policy] as [number, number];
-          const rounding = 1e-9 * capMs;
-          expect({
-            pauseMs,
-            isWithin: pauseMs >= least - rounding && pauseMs <= most + rounding && pauseMs <= capMs,
-          }).toEqual({
-            pauseMs,
-            isWithin: true,
-          });
-        },
-      ),
+    forAll(
+      [plan, fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat()],
+      (given, n, part, seed) => {
+        const { baseMs, capMs } = given;
+        const lastMs = baseMs + part * (capMs - baseMs);
+        const pauseMs = drawn(pauses({ policy, ...given })(n, lastMs), new RandomStream(seed, 'pauses'));
+        const [least, most] = {
+          none: [0, 0],
+          fixed: [baseMs, baseMs],
+          exponential: [v(n, given), v(n, given)],
+          equal_jitter: [v(n, given) / 2, v(n, given)],
+          full_jitter: [0, v(n, given)],
+          decorrelated: [baseMs, Math.min(capMs, 3 * lastMs)],
+          geometric: [v(n - 1, given), v(n - 1, given)],
+          linear: [Math.min(capMs, n * baseMs), Math.min(capMs, n * baseMs)],
+        }[policy] as [number, number];
+        const rounding = 1e-9 * capMs;
+        expect({
+          pauseMs,
+          isWithin: pauseMs >= least - rounding && pauseMs <= most + rounding && pauseMs <= capMs,
+        }).toEqual({
+          pauseMs,
+          isWithin: true,
+        });
+      },
     );
   });
 });

@@ -11,6 +11,7 @@ import { closed } from '../../../src/harness/clients/closed.js';
 import { type HoldingPlan, holding } from '../../../src/harness/clients/holding.js';
 import { obedient, open, type RetryingPlan, retrying } from '../../../src/harness/clients/requesting.js';
 import { retryBudget } from '../../../src/harness/clients/retry-limits.js';
+import { forAll } from '../../draws.js';
 import { interpreted, play, text } from './stage.js';
 
 /** A gate that opens every other time. */
@@ -114,20 +115,18 @@ describe('a chart that is compiled', () => {
 
   it.each(Object.entries(all))('any events give the same states and effects as XState: %s', (_, make) => {
     const chart = make();
-    fc.assert(
-      fc.property(events, (script) => {
-        const [compiled, drawn] = [behaviourOf(chart), interpreted(chart)];
-        let [one, other] = [compiled.initial, drawn.initial];
-        for (const { type, job, ms } of script) {
-          const event = { type, job, attempt: { job, number: 1 }, retryAfterMs: ms, waitedMs: ms ?? 0 } as ClientEvent;
-          const [next, effects] = compiled.on(one, event);
-          const [nextDrawn, effectsDrawn] = drawn.on(other, event);
-          expect(effectsDrawn.map(plain)).toEqual(effects.map(plain));
-          expect(nextDrawn).toEqual(next);
-          [one, other] = [next, nextDrawn];
-        }
-      }),
-    );
+    forAll([events], (script) => {
+      const [compiled, drawn] = [behaviourOf(chart), interpreted(chart)];
+      let [one, other] = [compiled.initial, drawn.initial];
+      for (const { type, job, ms } of script) {
+        const event = { type, job, attempt: { job, number: 1 }, retryAfterMs: ms, waitedMs: ms ?? 0 } as ClientEvent;
+        const [next, effects] = compiled.on(one, event);
+        const [nextDrawn, effectsDrawn] = drawn.on(other, event);
+        expect(effectsDrawn.map(plain)).toEqual(effects.map(plain));
+        expect(nextDrawn).toEqual(next);
+        [one, other] = [next, nextDrawn];
+      }
+    });
   });
 });
 

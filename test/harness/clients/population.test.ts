@@ -6,6 +6,7 @@ import { VirtualClock } from '../../../src/core/time/virtual.js';
 import type { SentAttempt, Transport } from '../../../src/harness/clients/client.js';
 import type { ClientSpec } from '../../../src/harness/clients/client-schema.js';
 import type { Population } from '../../../src/harness/clients/population.js';
+import { forAll } from '../../draws.js';
 import { populationOf } from './scripted.js';
 
 /** Serves every attempt after a fixed time; a negative one never. */
@@ -184,43 +185,38 @@ it('every job ends once: of those born, as many succeeded, were given up or drop
     { kind: 'holding', count: 3, buffer: 2, flush: { batch: 1, spread: '30ms', jitter: true } },
     { kind: 'closed', count: 2, think: { law: 'exponential', mean: '50ms' }, timeout: '25ms' },
   ];
-  fc.assert(
-    fc.property(fc.nat(), (seed) => {
-      const clock = new VirtualClock(0, 777);
-      const chance = new RandomStream(seed, 'transport');
-      const under = new Set<number>();
-      const transport: Transport = {
-        send(attempt) {
-          under.add(attempt.job.number);
-          const u = chance.uniform();
-          const type = (['served', 'failed', 'lost'] as const)[chance.integer(0, 2)]!;
-          const answer = u < 0.3 ? { type: 'limited' as const, retryAfterMs: 20 } : { type };
-          clock.agenda.at(clock.now() + chance.integer(0, 60), Rank.service, () => attempt.answer(answer));
-        },
-        abandon() {},
-      };
-      const population = populationOf(kinds, transport, clock, { draws: drawsOf(seed) });
-      population.begin();
-      for (let ms = 0; ms < 1000; ms += 3) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
-      for (let ms = 100; ms < 1000; ms += 200) {
-        clock.agenda.at(ms, Rank.arrival, () => population.moved(0, false));
-        clock.agenda.at(ms + 100, Rank.arrival, () => population.moved(0, true));
-      }
-      clock.run({ untilMs: 3000 });
-      const { jobs, succeeded, given_up, dropped } = population.figures()[0]!;
-      // Only the two closed clients go on for ever; either may be waiting for an answer.
-      const open = [...population.clients()].filter(
-        ({ id, state }) => id.startsWith('closed') && state.at === 'asking',
-      );
-      const [all, ...each] = population.figures();
-      const sum = each.reduce((total, { jobs: n }) => total + n, 0);
-      expect({ ended: succeeded + given_up + dropped, all: all!.jobs }).toEqual({
-        ended: jobs - open.length,
-        all: sum,
-      });
-    }),
-    { numRuns: 15 },
-  );
+  forAll([fc.nat()], { numRuns: 15 }, (seed) => {
+    const clock = new VirtualClock(0, 777);
+    const chance = new RandomStream(seed, 'transport');
+    const under = new Set<number>();
+    const transport: Transport = {
+      send(attempt) {
+        under.add(attempt.job.number);
+        const u = chance.uniform();
+        const type = (['served', 'failed', 'lost'] as const)[chance.integer(0, 2)]!;
+        const answer = u < 0.3 ? { type: 'limited' as const, retryAfterMs: 20 } : { type };
+        clock.agenda.at(clock.now() + chance.integer(0, 60), Rank.service, () => attempt.answer(answer));
+      },
+      abandon() {},
+    };
+    const population = populationOf(kinds, transport, clock, { draws: drawsOf(seed) });
+    population.begin();
+    for (let ms = 0; ms < 1000; ms += 3) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
+    for (let ms = 100; ms < 1000; ms += 200) {
+      clock.agenda.at(ms, Rank.arrival, () => population.moved(0, false));
+      clock.agenda.at(ms + 100, Rank.arrival, () => population.moved(0, true));
+    }
+    clock.run({ untilMs: 3000 });
+    const { jobs, succeeded, given_up, dropped } = population.figures()[0]!;
+    // Only the two closed clients go on for ever; either may be waiting for an answer.
+    const open = [...population.clients()].filter(({ id, state }) => id.startsWith('closed') && state.at === 'asking');
+    const [all, ...each] = population.figures();
+    const sum = each.reduce((total, { jobs: n }) => total + n, 0);
+    expect({ ended: succeeded + given_up + dropped, all: all!.jobs }).toEqual({
+      ended: jobs - open.length,
+      all: sum,
+    });
+  });
 });
 
 it('the same seed gives the same run; another seed another', () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ClientSpec } from '../../../src/harness/clients/client-schema.js';
 import { type RetryBudgetPlan, retryBudget, retryQuota } from '../../../src/harness/clients/retry-limits.js';
+import { forAll } from '../../draws.js';
 import { against, failed, type Given, limited, type Script, served, words } from './scripted.js';
 
 type Retrying = Omit<Extract<ClientSpec, { kind: 'retrying' }>, 'kind'>;
@@ -178,26 +179,24 @@ it('a budget never gives more than its share of the requests in its window, and 
     overMs: fc.constantFrom(10, 100, 1000),
   });
   const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 300 }), fc.constantFrom('.', 'r')), { maxLength: 200 });
-  fc.assert(
-    fc.property(plan, steps, (given, moves) => {
-      const budget = retryBudget(given, 0);
-      const sliceMs = Math.ceil(given.overMs / 10);
-      const seen: { slice: number; isRetry: boolean }[] = [];
-      let ms = 0;
-      for (const [gapMs, what] of moves) {
-        ms += gapMs;
-        const slice = Math.floor(ms / sliceMs);
-        const recent = seen.filter((one) => slice - one.slice < 10);
-        const retries = recent.filter(({ isRetry }) => isRetry).length;
-        const allowed = retries + 1 <= given.share * (recent.length - retries) + given.floor;
-        if (what === '.') {
-          budget.requested(ms);
-          seen.push({ slice, isRetry: false });
-        } else {
-          expect(budget.takeRetry(ms, 'failed')).toBe(allowed);
-          if (allowed) seen.push({ slice, isRetry: true });
-        }
+  forAll([plan, steps], (given, moves) => {
+    const budget = retryBudget(given, 0);
+    const sliceMs = Math.ceil(given.overMs / 10);
+    const seen: { slice: number; isRetry: boolean }[] = [];
+    let ms = 0;
+    for (const [gapMs, what] of moves) {
+      ms += gapMs;
+      const slice = Math.floor(ms / sliceMs);
+      const recent = seen.filter((one) => slice - one.slice < 10);
+      const retries = recent.filter(({ isRetry }) => isRetry).length;
+      const allowed = retries + 1 <= given.share * (recent.length - retries) + given.floor;
+      if (what === '.') {
+        budget.requested(ms);
+        seen.push({ slice, isRetry: false });
+      } else {
+        expect(budget.takeRetry(ms, 'failed')).toBe(allowed);
+        if (allowed) seen.push({ slice, isRetry: true });
       }
-    }),
-  );
+    }
+  });
 });

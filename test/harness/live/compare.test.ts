@@ -5,6 +5,7 @@ import { planContract } from '../../../src/core/limiter/validate.js';
 import type { EventSeen } from '../../../src/harness/live/event-listener.js';
 import { compare, type ObservedContract } from '../../../src/harness/live/findings-by-cycle.js';
 import { type Arrived, type CountedAnswer, type Model, modelOf } from '../../../src/harness/live/model.js';
+import { forAllAsync } from '../../draws.js';
 
 const NAMES = ['a', 'b'];
 const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
@@ -45,32 +46,28 @@ const arrivals = fc.array(fc.record({ cycle: fc.nat(8), contract: fc.nat(1) }), 
 const ONCE: readonly Arrived[] = [0, 1, 1, 1].map((cycle) => ({ cycle, contract: 0 }));
 
 it('a comparison shows no difference where target and model did the same, in whatever order answers came', async () => {
-  await fc.assert(
-    fc.asyncProperty(arrivals, fc.nat(), async (arrived, turn) => {
-      const right = await model(arrived);
-      const turned = seenOf(right, arrived).map(({ answered, ...seen }) => {
-        const at = turn % Math.max(1, answered.length);
-        return { ...seen, answered: [...answered.slice(at), ...answered.slice(0, at)] };
-      });
-      expect(differences(turned, right)).toEqual([]);
-    }),
-  );
+  await forAllAsync([arrivals, fc.nat()], async (arrived, turn) => {
+    const right = await model(arrived);
+    const turned = seenOf(right, arrived).map(({ answered, ...seen }) => {
+      const at = turn % Math.max(1, answered.length);
+      return { ...seen, answered: [...answered.slice(at), ...answered.slice(0, at)] };
+    });
+    expect(differences(turned, right)).toEqual([]);
+  });
 });
 
 it('a comparison shows any one answer that was changed, in its cycle', async () => {
-  await fc.assert(
-    fc.asyncProperty(arrivals, fc.nat(), fc.constantFrom('decision', 'count'), async (arrived, pick, what) => {
-      fc.pre(arrived.length > 0);
-      const right = await model(arrived);
-      const seen = seenOf(right, arrived);
-      const all = seen.flatMap(({ contract, answered }) => answered.map((answer) => ({ contract, answer })));
-      const { contract, answer } = all[pick % all.length]!;
-      if (what === 'count') answer.count! += 100;
-      else answer.decision = answer.decision === 'admitted' ? 'limited' : 'admitted';
-      const [first] = differences(seen, right);
-      expect([first?.cycle, first?.contract]).toEqual([answer.cycle, contract]);
-    }),
-  );
+  await forAllAsync([arrivals, fc.nat(), fc.constantFrom('decision', 'count')], async (arrived, pick, what) => {
+    fc.pre(arrived.length > 0);
+    const right = await model(arrived);
+    const seen = seenOf(right, arrived);
+    const all = seen.flatMap(({ contract, answered }) => answered.map((answer) => ({ contract, answer })));
+    const { contract, answer } = all[pick % all.length]!;
+    if (what === 'count') answer.count! += 100;
+    else answer.decision = answer.decision === 'admitted' ? 'limited' : 'admitted';
+    const [first] = differences(seen, right);
+    expect([first?.cycle, first?.contract]).toEqual([answer.cycle, contract]);
+  });
 });
 
 //  events     transition to limiting, rate_limited, transition to allowing, rate_restored

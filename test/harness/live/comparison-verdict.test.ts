@@ -8,6 +8,7 @@ import type { LiveSeen } from '../../../src/harness/live/live-run.js';
 import type { RequestLog } from '../../../src/harness/live/request-log.js';
 import type { RequestFault } from '../../../src/harness/live/target.js';
 import type { Difference } from '../../../src/harness/outcome/outcome-schema.js';
+import { forAll } from '../../draws.js';
 import { emptyLog, fault, log } from './logged.js';
 
 const well = {
@@ -136,18 +137,13 @@ const ends = fc.constantFrom<'decided' | RequestFault['kind']>(
 );
 
 it('a request log accounts for every request that was sent: answered, failed or timed out', () => {
-  fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat(5), ends)), (all) => {
-      const requestLog = emptyLog();
-      for (const [cycle, end] of all) log(requestLog, cycle, end === 'decided' ? admittedAt(1) : fault(end));
-      const counted = [...requestLog.byCycle.values()].reduce((sum, { answered }) => sum + answered.length, 0);
-      expect(requestLog.sent).toBe(requestLog.answered + requestLog.failed + requestLog.timedOut);
-      expect([requestLog.answered, requestLog.faults.length]).toEqual([
-        counted,
-        requestLog.failed + requestLog.timedOut,
-      ]);
-    }),
-  );
+  forAll([fc.array(fc.tuple(fc.nat(5), ends))], (all) => {
+    const requestLog = emptyLog();
+    for (const [cycle, end] of all) log(requestLog, cycle, end === 'decided' ? admittedAt(1) : fault(end));
+    const counted = [...requestLog.byCycle.values()].reduce((sum, { answered }) => sum + answered.length, 0);
+    expect(requestLog.sent).toBe(requestLog.answered + requestLog.failed + requestLog.timedOut);
+    expect([requestLog.answered, requestLog.faults.length]).toEqual([counted, requestLog.failed + requestLog.timedOut]);
+  });
 });
 
 const rows: [name: string, late: number, clients: LiveSeen['clients'], verdict: string, becomes: string][] = [

@@ -7,7 +7,7 @@ import type { EventSeen } from '../../../src/harness/live/event-listener.js';
 import { compare, explainLost } from '../../../src/harness/live/findings-by-cycle.js';
 import { type Arrived, type CountedAnswer, type Model, modelOf } from '../../../src/harness/live/model.js';
 import type { Difference, TransitionSeen } from '../../../src/harness/outcome/outcome-schema.js';
-import { tries } from '../../draws.js';
+import { forAllAsync } from '../../draws.js';
 
 const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
 const options = { names: ['a'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 24 };
@@ -90,31 +90,28 @@ const requests = fc.array(
 );
 
 it('a right node is never blamed', async () => {
-  await fc.assert(
-    fc.asyncProperty(requests, fc.nat(), async (all, turn) => {
-      const counted = new Map<number, boolean[]>();
-      const lost: number[] = [];
-      const count = (cycle: number, isAnswered: boolean) =>
-        counted.set(cycle, [...(counted.get(cycle) ?? []), isAnswered]);
-      for (const { cycle, loses } of all) {
-        if (loses === null) {
-          count(cycle, true);
-          continue;
-        }
-        lost.push(cycle);
-        if (loses !== undefined) count(cycle + loses, false);
+  await forAllAsync([requests, fc.nat()], 250, async (all, turn) => {
+    const counted = new Map<number, boolean[]>();
+    const lost: number[] = [];
+    const count = (cycle: number, isAnswered: boolean) =>
+      counted.set(cycle, [...(counted.get(cycle) ?? []), isAnswered]);
+    for (const { cycle, loses } of all) {
+      if (loses === null) {
+        count(cycle, true);
+        continue;
       }
-      const arrived = [...counted].flatMap(([cycle, own]): Arrived[] => own.map(() => ({ cycle, contract: 0 })));
-      const right = await modelOf(arrived, options);
-      const answered = [...counted].flatMap(([cycle, own]) => {
-        const at = turn % own.length;
-        const order = [...own.slice(at), ...own.slice(0, at)];
-        const told = right.answers(cycle, 0).filter((_, k) => order[k]);
-        return told.map((answer) => ({ ...answer, cycle, contract: 0 }));
-      });
-      const found = await differencesOf(answered, lost, right.transitions);
-      expect(found ?? []).toEqual([]);
-    }),
-    { numRuns: tries(250) },
-  );
+      lost.push(cycle);
+      if (loses !== undefined) count(cycle + loses, false);
+    }
+    const arrived = [...counted].flatMap(([cycle, own]): Arrived[] => own.map(() => ({ cycle, contract: 0 })));
+    const right = await modelOf(arrived, options);
+    const answered = [...counted].flatMap(([cycle, own]) => {
+      const at = turn % own.length;
+      const order = [...own.slice(at), ...own.slice(0, at)];
+      const told = right.answers(cycle, 0).filter((_, k) => order[k]);
+      return told.map((answer) => ({ ...answer, cycle, contract: 0 }));
+    });
+    const found = await differencesOf(answered, lost, right.transitions);
+    expect(found ?? []).toEqual([]);
+  });
 });

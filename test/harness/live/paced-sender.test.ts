@@ -5,18 +5,17 @@ import { pacedSender, type Share, sendWindow } from '../../../src/harness/live/p
 import type { Stage } from '../../../src/harness/live/sending.js';
 import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { countsOfModels } from '../../../src/harness/traffic/requests.js';
+import { forAll } from '../../draws.js';
 import { scenario } from './asking.js';
 
 it('the window for sends lies inside the cycle, away from its edges', () => {
   const cycles = fc.integer({ min: 10, max: 2_000 });
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 500 }), cycles, (n, cycleMs) => {
-      const uncertaintyMs = cycleMs / 50;
-      const { fromMs, lengthMs } = sendWindow(n, cycleMs, uncertaintyMs);
-      const marginMs = Math.min(uncertaintyMs, cycleMs / 4);
-      expect([fromMs >= marginMs, lengthMs > 0, fromMs + lengthMs <= cycleMs - marginMs]).toEqual([true, true, true]);
-    }),
-  );
+  forAll([fc.integer({ min: 1, max: 500 }), cycles], (n, cycleMs) => {
+    const uncertaintyMs = cycleMs / 50;
+    const { fromMs, lengthMs } = sendWindow(n, cycleMs, uncertaintyMs);
+    const marginMs = Math.min(uncertaintyMs, cycleMs / 4);
+    expect([fromMs >= marginMs, lengthMs > 0, fromMs + lengthMs <= cycleMs - marginMs]).toEqual([true, true, true]);
+  });
 });
 
 it('the window for sends leaves half of the cycle free while requests are few', () => {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { ExpectationSpec } from '../../../src/harness/outcome/expectation.js';
 import { type FigureSource, judge, parseExpectation, type Reading } from '../../../src/harness/outcome/expectation.js';
 import { stretchFigures, wholeFigures } from '../../../src/harness/outcome/figure-names.js';
+import { forAll } from '../../draws.js';
 import { read, refusalOf } from '../scenario/reading.js';
 
 const body =
@@ -134,22 +135,17 @@ it('an expectation in any stretch holds exactly when it holds of every value', (
     '!=': (a: number, b: number) => a !== b,
   };
   const clause = fc.tuple(fc.constantFrom(...operators), fc.integer({ min: 0, max: 9 }));
-  fc.assert(
-    fc.property(
-      clause,
-      fc.constantFrom('&&', '||'),
-      clause,
-      fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1 }),
-      ([a, x], join, [b, y], values) => {
-        const holds = (v: number) =>
-          join === '&&' ? compare[a](v, x) && compare[b](v, y) : compare[a](v, x) || compare[b](v, y);
-        const judged = judge(
-          parse({ that: `limited ${a} ${x} ${join} limited ${b} ${y}`, in_any: 3 }),
-          source({}, values),
-        );
-        expect(judged.held).toBe(values.every(holds));
-        expect(holds(judged.actual as number)).toBe(judged.held);
-      },
-    ),
+  forAll(
+    [clause, fc.constantFrom('&&', '||'), clause, fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1 })],
+    ([a, x], join, [b, y], values) => {
+      const holds = (v: number) =>
+        join === '&&' ? compare[a](v, x) && compare[b](v, y) : compare[a](v, x) || compare[b](v, y);
+      const judged = judge(
+        parse({ that: `limited ${a} ${x} ${join} limited ${b} ${y}`, in_any: 3 }),
+        source({}, values),
+      );
+      expect(judged.held).toBe(values.every(holds));
+      expect(holds(judged.actual as number)).toBe(judged.held);
+    },
   );
 });

@@ -4,6 +4,7 @@ import { type StretchFigure, stretchFigures } from '../../../src/harness/outcome
 import { type Past, stretchValues } from '../../../src/harness/outcome/interval-figures.js';
 import { Timeline } from '../../../src/harness/outcome/timeline.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
+import { forAll } from '../../draws.js';
 
 /** What one contract did in one cycle. */
 interface Cell {
@@ -88,30 +89,28 @@ const runs = fc.record({
 
 describe.each([...stretchFigures])('%s', (figure) => {
   it('the figure over any stretch, and over every window in it, is that of the cells of its cycles', () => {
-    fc.assert(
-      fc.property(runs, ({ counts, first, threshold, within, from, length, window, contract }) => {
-        const { told, cells } = past(counts, first, threshold, within);
-        const chosen = contract === undefined ? cells : contract < cells.length ? [cells[contract]!] : [];
-        const name = contract === undefined ? undefined : `c${contract}`;
-        const at = { from, to: from + length };
-        const values = stretchValues(told);
-        const end = Math.min(at.to, counts[0]!.length);
-        if (chosen.length === 0 || from >= end) {
-          expect(values(figure, window, at, name)).toBe(undefined);
-          return;
-        }
-        const between = (a: number, b: number) =>
-          naive(
-            figure,
-            chosen.flatMap((row) => row.slice(a, b)),
-          );
-        const windows = new Set<number>();
-        for (let start = from; start <= Math.max(from, end - window); start += 1)
-          windows.add(between(start, Math.min(end, start + window)));
-        expect(values(figure, Number.POSITIVE_INFINITY, at, name)).toEqual(new Set([between(from, end)]));
-        expect(new Set(values(figure, window, at, name))).toEqual(windows);
-      }),
-    );
+    forAll([runs], ({ counts, first, threshold, within, from, length, window, contract }) => {
+      const { told, cells } = past(counts, first, threshold, within);
+      const chosen = contract === undefined ? cells : contract < cells.length ? [cells[contract]!] : [];
+      const name = contract === undefined ? undefined : `c${contract}`;
+      const at = { from, to: from + length };
+      const values = stretchValues(told);
+      const end = Math.min(at.to, counts[0]!.length);
+      if (chosen.length === 0 || from >= end) {
+        expect(values(figure, window, at, name)).toBe(undefined);
+        return;
+      }
+      const between = (a: number, b: number) =>
+        naive(
+          figure,
+          chosen.flatMap((row) => row.slice(a, b)),
+        );
+      const windows = new Set<number>();
+      for (let start = from; start <= Math.max(from, end - window); start += 1)
+        windows.add(between(start, Math.min(end, start + window)));
+      expect(values(figure, Number.POSITIVE_INFINITY, at, name)).toEqual(new Set([between(from, end)]));
+      expect(new Set(values(figure, window, at, name))).toEqual(windows);
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import { lastInstantOf, startOf } from '../../../src/core/time/cycle.js';
 import { RunFold } from '../../../src/harness/outcome/run-fold.js';
 import { keyPlaces } from '../../../src/harness/simulate/key-places.js';
 import { World } from '../../../src/harness/simulate/world.js';
+import { forAll } from '../../draws.js';
 import { virtualHost } from '../../node/host/virtual-host.js';
 import { run } from './running.js';
 
@@ -28,73 +29,71 @@ const requests = fc.array(
 );
 
 it('the places of keys decide, move and say when to come again as the keyed contract of a node', () => {
-  fc.assert(
-    fc.property(settings, requests, (given, script) => {
-      const { threshold, within, maxKeys, idleCycles, overflow, byContract } = given;
-      const definition = rateLimiter({ threshold, within });
-      const { clock, store, host } = virtualHost(FIRST, undefined, 10);
-      const keyed = { maxKeys, idleCycles, overflow };
-      const contract = host.createContract('m', definition, undefined, keyed);
-      const world = new World({
-        ...{ cycleMs: 10, firstCycle: FIRST, names: KEYS, plan: planContract(definition), byContract },
-        onRow: (row) => fold.next(row),
-      });
-      const places = keyPlaces({ max_keys: maxKeys, idle_cycles: idleCycles, overflow }, world);
-      const fold = new RunFold(world.run, byContract);
+  forAll([settings, requests], (given, script) => {
+    const { threshold, within, maxKeys, idleCycles, overflow, byContract } = given;
+    const definition = rateLimiter({ threshold, within });
+    const { clock, store, host } = virtualHost(FIRST, undefined, 10);
+    const keyed = { maxKeys, idleCycles, overflow };
+    const contract = host.createContract('m', definition, undefined, keyed);
+    const world = new World({
+      ...{ cycleMs: 10, firstCycle: FIRST, names: KEYS, plan: planContract(definition), byContract },
+      onRow: (row) => fold.next(row),
+    });
+    const places = keyPlaces({ max_keys: maxKeys, idle_cycles: idleCycles, overflow }, world);
+    const fold = new RunFold(world.run, byContract);
 
-      let cycle = FIRST;
-      let toldIn: number | undefined;
-      const missed = { requests: 0, limited: 0 };
-      for (const { gap, key, n } of script) {
-        cycle += gap;
-        clock.run({ untilMs: startOf(cycle, 10) });
-        world.clock.run({ untilMs: startOf(cycle, 10) });
-        const admitted = places.request(key, n);
-        let found: number;
-        let refused: Failure | undefined;
-        try {
-          found = contract.decide(n, cycle, 0, KEYS[key]!);
-        } catch (error) {
-          if (!(error instanceof Failure) || error.code !== 'too_many_keys') throw error;
-          found = 0;
-          refused = error;
-        }
-        expect(admitted).toBe(found);
-        const hasPlace = contract.keys!.get(KEYS[key]!) !== undefined;
-        const decider = hasPlace ? key : KEYS.length;
-        expect(places.decider(key)).toBe(refused === undefined ? world.contracts[decider] : undefined);
-        // A node says the same for as long as a cycle lasts.
-        if (refused !== undefined && toldIn !== cycle) {
-          expect(places.againCycle(cycle)).toBe(refused.againCycle);
-          toldIn = cycle;
-        }
-        if (!hasPlace) missed.requests += n;
-        if (!hasPlace) missed.limited += n - admitted;
+    let cycle = FIRST;
+    let toldIn: number | undefined;
+    const missed = { requests: 0, limited: 0 };
+    for (const { gap, key, n } of script) {
+      cycle += gap;
+      clock.run({ untilMs: startOf(cycle, 10) });
+      world.clock.run({ untilMs: startOf(cycle, 10) });
+      const admitted = places.request(key, n);
+      let found: number;
+      let refused: Failure | undefined;
+      try {
+        found = contract.decide(n, cycle, 0, KEYS[key]!);
+      } catch (error) {
+        if (!(error instanceof Failure) || error.code !== 'too_many_keys') throw error;
+        found = 0;
+        refused = error;
       }
-      const last = cycle + 2 * within;
-      clock.run({ untilMs: lastInstantOf(last, 10) });
-      world.clock.run({ untilMs: lastInstantOf(last, 10) });
-      world.rows.close(last);
-      expect(places.figures).toEqual(missed);
-      const moves = (key: string | undefined) =>
-        store
-          .rows('m', { limit: 10_000 })
-          .filter((row) => row.kind === 'transition' && row.key === key)
-          .map(({ cycle: at, to, inputs }) => ({ cycle: at, to, count: inputs!['S'] }));
-      const names = [...KEYS, undefined];
-      expect(
-        fold.transitions.map((list) => list.map(({ cycle: at, to, count }) => ({ cycle: at, to, count }))),
-      ).toEqual(names.map((name) => moves(name)));
-      // Every request is in the totals, and what is refused without a place is in no window.
-      const totals = [...fold.totals.rows()];
-      expect(totals.reduce((sum, row) => sum + row.requests, 0)).toBe(script.reduce((sum, { n }) => sum + n, 0));
-      if (byContract && overflow === 'refuse') {
-        const rows = [...fold.timeline!.rows()].filter((row) => row.contract === '(no place)');
-        expect(rows.every(({ count, admitted }) => count === 0 && admitted === 0)).toBe(true);
-        expect(rows.reduce((sum, row) => sum + row.requests, 0)).toBe(missed.requests);
+      expect(admitted).toBe(found);
+      const hasPlace = contract.keys!.get(KEYS[key]!) !== undefined;
+      const decider = hasPlace ? key : KEYS.length;
+      expect(places.decider(key)).toBe(refused === undefined ? world.contracts[decider] : undefined);
+      // A node says the same for as long as a cycle lasts.
+      if (refused !== undefined && toldIn !== cycle) {
+        expect(places.againCycle(cycle)).toBe(refused.againCycle);
+        toldIn = cycle;
       }
-    }),
-  );
+      if (!hasPlace) missed.requests += n;
+      if (!hasPlace) missed.limited += n - admitted;
+    }
+    const last = cycle + 2 * within;
+    clock.run({ untilMs: lastInstantOf(last, 10) });
+    world.clock.run({ untilMs: lastInstantOf(last, 10) });
+    world.rows.close(last);
+    expect(places.figures).toEqual(missed);
+    const moves = (key: string | undefined) =>
+      store
+        .rows('m', { limit: 10_000 })
+        .filter((row) => row.kind === 'transition' && row.key === key)
+        .map(({ cycle: at, to, inputs }) => ({ cycle: at, to, count: inputs!['S'] }));
+    const names = [...KEYS, undefined];
+    expect(fold.transitions.map((list) => list.map(({ cycle: at, to, count }) => ({ cycle: at, to, count })))).toEqual(
+      names.map((name) => moves(name)),
+    );
+    // Every request is in the totals, and what is refused without a place is in no window.
+    const totals = [...fold.totals.rows()];
+    expect(totals.reduce((sum, row) => sum + row.requests, 0)).toBe(script.reduce((sum, { n }) => sum + n, 0));
+    if (byContract && overflow === 'refuse') {
+      const rows = [...fold.timeline!.rows()].filter((row) => row.contract === '(no place)');
+      expect(rows.every(({ count, admitted }) => count === 0 && admitted === 0)).toBe(true);
+      expect(rows.reduce((sum, row) => sum + row.requests, 0)).toBe(missed.requests);
+    }
+  });
 });
 
 const scenario = (overflow: string, more = '') => `

@@ -10,6 +10,7 @@ import { LogRequests } from '../../../src/harness/simulate/log-requests.js';
 import { type Replay, type ReplayOptions, replay, toReplay } from '../../../src/harness/simulate/replay.js';
 import { replay$ } from '../../../src/harness/simulate/stream.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
+import { forAllAsync } from '../../draws.js';
 import { failureIn } from '../../failures.js';
 import { temporaryFiles } from '../../left-behind.js';
 import { type RecordedLog, recordedLogs } from '../traffic/log/recorded.js';
@@ -56,8 +57,8 @@ it.each(recordedLogs.map((log) => [log.name, log] as const))(
 );
 
 it('any log gives what the naive limiter gives, by client or whole, in any order of lines and at any time', async () => {
-  await fc.assert(
-    fc.asyncProperty(
+  await forAllAsync(
+    [
       fc.record({
         origin: fc.constantFrom(0, -400 * CYCLE_MS, -20, 1_000_000, 2 ** 31 * CYCLE_MS - 9000, 1.8e12),
         lines: fc.array(
@@ -68,39 +69,36 @@ it('any log gives what the naive limiter gives, by client or whole, in any order
         within: fc.integer({ min: 1, max: 20 }),
         isKeyed: fc.boolean(),
       }),
-      async ({ origin, lines, threshold, within, isKeyed }) => {
-        const path = file(
-          'any.csv',
-          `ms,who,n\n${lines.map(([ms, who, n]) => `${origin + ms},${who},${n}`).join('\n')}`,
-        );
-        const { outcome, timeline } = await run(path, {
-          threshold,
-          within,
-          log: { timeColumn: 'ms', timeUnit: 'ms', countColumn: 'n', keyColumn: isKeyed ? 'who' : undefined },
-        });
-        const cycleAt = (ms: number) => Math.floor((origin + ms) / CYCLE_MS);
-        const cycles = lines.map(([ms]) => cycleAt(ms));
-        const [first, last] = [Math.min(...cycles), Math.max(...cycles) + within];
-        expect([outcome.first_cycle, outcome.last_cycle]).toEqual([first, last]);
-        for (const { id, requests, limited, transitions } of outcome.by_contract) {
-          const own = lines.filter(([, who]) => !isKeyed || who === id);
-          const naive = new NaiveLimiter(threshold, within, first - 1);
-          const told = [];
-          for (let cycle = first; cycle <= last; cycle += 1) {
-            const n = own.reduce((sum, [ms, , count]) => sum + (cycleAt(ms) === cycle ? count : 0), 0);
-            const { admitted } = naive.decide(n, cycle);
-            told.push({ requests: n, admitted, count: naive.count, state: naive.state });
-          }
-          expect(everyCycle(timeline!, id, first, last)).toEqual(told);
-          expect({ requests, limited, transitions }).toEqual({
-            requests: told.reduce((sum, one) => sum + one.requests, 0),
-            limited: told.reduce((sum, one) => sum + one.requests - one.admitted, 0),
-            transitions: [...naive.transitions],
-          });
+    ],
+    async ({ origin, lines, threshold, within, isKeyed }) => {
+      const path = file('any.csv', `ms,who,n\n${lines.map(([ms, who, n]) => `${origin + ms},${who},${n}`).join('\n')}`);
+      const { outcome, timeline } = await run(path, {
+        threshold,
+        within,
+        log: { timeColumn: 'ms', timeUnit: 'ms', countColumn: 'n', keyColumn: isKeyed ? 'who' : undefined },
+      });
+      const cycleAt = (ms: number) => Math.floor((origin + ms) / CYCLE_MS);
+      const cycles = lines.map(([ms]) => cycleAt(ms));
+      const [first, last] = [Math.min(...cycles), Math.max(...cycles) + within];
+      expect([outcome.first_cycle, outcome.last_cycle]).toEqual([first, last]);
+      for (const { id, requests, limited, transitions } of outcome.by_contract) {
+        const own = lines.filter(([, who]) => !isKeyed || who === id);
+        const naive = new NaiveLimiter(threshold, within, first - 1);
+        const told = [];
+        for (let cycle = first; cycle <= last; cycle += 1) {
+          const n = own.reduce((sum, [ms, , count]) => sum + (cycleAt(ms) === cycle ? count : 0), 0);
+          const { admitted } = naive.decide(n, cycle);
+          told.push({ requests: n, admitted, count: naive.count, state: naive.state });
         }
-        expect(outcome.contracts).toBe(isKeyed ? new Set(lines.map(([, who]) => who)).size : 1);
-      },
-    ),
+        expect(everyCycle(timeline!, id, first, last)).toEqual(told);
+        expect({ requests, limited, transitions }).toEqual({
+          requests: told.reduce((sum, one) => sum + one.requests, 0),
+          limited: told.reduce((sum, one) => sum + one.requests - one.admitted, 0),
+          transitions: [...naive.transitions],
+        });
+      }
+      expect(outcome.contracts).toBe(isKeyed ? new Set(lines.map(([, who]) => who)).size : 1);
+    },
   );
 });
 

@@ -12,6 +12,7 @@ import {
   replicationSeed,
   stretchPeaks,
 } from '../../../src/harness/simulate/replication.js';
+import { forAll } from '../../draws.js';
 
 it('seeds of replications differ, and the first is that of the scenario', () => {
   expect([0, 1, 2].map((index) => replicationSeed(7, index))).toEqual([7, '7/1', '7/2']);
@@ -113,20 +114,16 @@ it('the peaks of a run of up to 400 cycles are the counts themselves', () => {
 
 it('the peaks of a run of more than 400 cycles are the largest count of each stretch', () => {
   const spans = fc.integer({ min: 401, max: 2_000 });
-  fc.assert(
-    fc.property(
-      spans,
-      fc.integer({ min: 0, max: 1e9 }),
-      fc.infiniteStream(fc.integer({ min: 0, max: 4 })),
-      (cycles, first, draws) => {
-        const counts = [...draws.take(cycles)].map((draw) => (draw > 2 ? 0 : draw));
-        const stretch = Math.ceil(cycles / 400);
-        const naive = Array.from({ length: Math.ceil(cycles / stretch) }, (_, index) =>
-          Math.max(...counts.slice(index * stretch, (index + 1) * stretch)),
-        );
-        expect(stretchPeaks(timelineOf(counts, first), { first, last: first + cycles - 1 })).toEqual(naive);
-      },
-    ),
+  forAll(
+    [spans, fc.integer({ min: 0, max: 1e9 }), fc.infiniteStream(fc.integer({ min: 0, max: 4 }))],
+    (cycles, first, draws) => {
+      const counts = [...draws.take(cycles)].map((draw) => (draw > 2 ? 0 : draw));
+      const stretch = Math.ceil(cycles / 400);
+      const naive = Array.from({ length: Math.ceil(cycles / stretch) }, (_, index) =>
+        Math.max(...counts.slice(index * stretch, (index + 1) * stretch)),
+      );
+      expect(stretchPeaks(timelineOf(counts, first), { first, last: first + cycles - 1 })).toEqual(naive);
+    },
   );
 });
 

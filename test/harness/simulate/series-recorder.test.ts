@@ -5,6 +5,7 @@ import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { Series } from '../../../src/harness/outcome/series.js';
 import { type SeriesRow, seriesRecorder, seriesRows } from '../../../src/harness/simulate/series-recorder.js';
+import { forAll, forAllAsync } from '../../draws.js';
 import { run } from './running.js';
 
 const CYCLE_MS = 100;
@@ -67,28 +68,25 @@ drain: 40
 ${more}`;
 
 it('the series of a run agrees with the figures of its outcome, and with its own schema', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 1_000 }), async (seed) => {
-      const { outcome, series } = await run(storm(), { seed });
-      const { clients, service } = outcome;
-      const all = clients![0]!;
-      const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-      expect({
-        cycles: series!.cycle.length,
-        queue: Math.max(...series!.queue!),
-        retries: sum(series!.retries!),
-        open: series!.open_jobs!.at(-1),
-        faults: Compile(Series).Errors(JSON.parse(JSON.stringify(series))),
-      }).toEqual({
-        cycles: outcome.last_cycle! - outcome.first_cycle! + 1,
-        queue: service!.queue_max,
-        retries: all.retries,
-        open: all.jobs - all.succeeded - all.given_up - all.dropped,
-        faults: [],
-      });
-    }),
-    { numRuns: 15 },
-  );
+  await forAllAsync([fc.integer({ min: 0, max: 1_000 })], { numRuns: 15 }, async (seed) => {
+    const { outcome, series } = await run(storm(), { seed });
+    const { clients, service } = outcome;
+    const all = clients![0]!;
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+    expect({
+      cycles: series!.cycle.length,
+      queue: Math.max(...series!.queue!),
+      retries: sum(series!.retries!),
+      open: series!.open_jobs!.at(-1),
+      faults: Compile(Series).Errors(JSON.parse(JSON.stringify(series))),
+    }).toEqual({
+      cycles: outcome.last_cycle! - outcome.first_cycle! + 1,
+      queue: service!.queue_max,
+      retries: all.retries,
+      open: all.jobs - all.succeeded - all.given_up - all.dropped,
+      faults: [],
+    });
+  });
 });
 
 it('the series of a run follows from its seed, ends where it was stopped, and shows the warm-up too', async () => {
@@ -142,22 +140,19 @@ it('a series of more cycles keeps the first and last row of each stretch, and th
 });
 
 it('kept rows lose no extreme of any column, stay in order, and are few', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.tuple(value, value), { minLength: 1, maxLength: 400 }),
-      fc.integer({ min: 1, max: 60_000 }),
-      (columns, cycles) => {
-        const rows = columns.map((values, cycle): SeriesRow => [cycle, ...values]);
-        const kept = keep(rows, cycles);
-        const extremes = (of: readonly SeriesRow[], column: number) => {
-          const values = of.flatMap(({ [column]: one }) => (one === null || one === undefined ? [] : [one]));
-          return [Math.min(...values), Math.max(...values)];
-        };
-        const stretches = Math.ceil(rows.length / Math.max(1, Math.ceil(cycles / 1_000)));
-        expect([1, 2].map((column) => extremes(kept, column))).toEqual([1, 2].map((column) => extremes(rows, column)));
-        expect(kept).toEqual(rows.filter((row) => kept.includes(row)));
-        if (cycles > 8_000) expect(kept.length).toBeLessThanOrEqual(6 * stretches);
-      },
-    ),
+  forAll(
+    [fc.array(fc.tuple(value, value), { minLength: 1, maxLength: 400 }), fc.integer({ min: 1, max: 60_000 })],
+    (columns, cycles) => {
+      const rows = columns.map((values, cycle): SeriesRow => [cycle, ...values]);
+      const kept = keep(rows, cycles);
+      const extremes = (of: readonly SeriesRow[], column: number) => {
+        const values = of.flatMap(({ [column]: one }) => (one === null || one === undefined ? [] : [one]));
+        return [Math.min(...values), Math.max(...values)];
+      };
+      const stretches = Math.ceil(rows.length / Math.max(1, Math.ceil(cycles / 1_000)));
+      expect([1, 2].map((column) => extremes(kept, column))).toEqual([1, 2].map((column) => extremes(rows, column)));
+      expect(kept).toEqual(rows.filter((row) => kept.includes(row)));
+      if (cycles > 8_000) expect(kept.length).toBeLessThanOrEqual(6 * stretches);
+    },
   );
 });

@@ -8,6 +8,7 @@ import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { planService, type ServicePlan, ServiceSpec } from '../../../src/harness/scenario/service-plan.js';
 import { Service, type Visit } from '../../../src/harness/simulate/service.js';
+import { forAll } from '../../draws.js';
 import { read } from '../scenario/reading.js';
 import { run } from './running.js';
 import { servicePlan } from './service-plan.js';
@@ -111,30 +112,28 @@ it('every request is served as a plain recursion says: it begins when it has com
   const requests = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 30 })), {
     maxLength: 60,
   });
-  fc.assert(
-    fc.property(requests, fc.integer({ min: 1, max: 4 }), (given, servers) => {
-      let at = 0;
-      const free = new Array<number>(servers).fill(0);
-      const ends: string[] = [];
-      const clock = new VirtualClock(0, 777);
-      const told: string[] = [];
-      const service = new Service<number>({
-        clock,
-        plan: plan({ servers, time: inTurn(given.map(([, ms]) => ms)) }),
-        draw: new RandomStream(1, 'service'),
-        onEnd: (n) => told.push(`${n} at ${clock.now()}`),
-      });
-      given.forEach(([gapMs, ms], n) => {
-        at += gapMs;
-        clock.agenda.at(at, Rank.arrival, () => service.offer(n));
-        const first = free.indexOf(Math.min(...free));
-        free[first] = Math.max(at, free[first]!) + ms;
-        ends.push(`${n} at ${free[first]}`);
-      });
-      clock.run();
-      expect(told.sort()).toEqual(ends.sort());
-    }),
-  );
+  forAll([requests, fc.integer({ min: 1, max: 4 })], (given, servers) => {
+    let at = 0;
+    const free = new Array<number>(servers).fill(0);
+    const ends: string[] = [];
+    const clock = new VirtualClock(0, 777);
+    const told: string[] = [];
+    const service = new Service<number>({
+      clock,
+      plan: plan({ servers, time: inTurn(given.map(([, ms]) => ms)) }),
+      draw: new RandomStream(1, 'service'),
+      onEnd: (n) => told.push(`${n} at ${clock.now()}`),
+    });
+    given.forEach(([gapMs, ms], n) => {
+      at += gapMs;
+      clock.agenda.at(at, Rank.arrival, () => service.offer(n));
+      const first = free.indexOf(Math.min(...free));
+      free[first] = Math.max(at, free[first]!) + ms;
+      ends.push(`${n} at ${free[first]}`);
+    });
+    clock.run();
+    expect(told.sort()).toEqual(ends.sort());
+  });
 });
 
 it('work that nobody waits for is served all the same, and counted as wasted', () => {
@@ -180,25 +179,21 @@ describe('requests that lose patience', () => {
   });
 
   it('what arrived is at any instant served, refused, dropped, waiting or being served', () => {
-    fc.assert(
-      fc.property(given, ({ requests, stopMs, ...rest }) => {
-        const { clock, service } = crowd(rest, requests);
-        clock.run({ untilMs: stopMs });
-        const { arrived, served, refused, dropped } = service.counts;
-        expect(served + refused + dropped + service.waiting.value + service.busy.value).toBe(arrived);
-      }),
-    );
+    forAll([given], ({ requests, stopMs, ...rest }) => {
+      const { clock, service } = crowd(rest, requests);
+      clock.run({ untilMs: stopMs });
+      const { arrived, served, refused, dropped } = service.counts;
+      expect(served + refused + dropped + service.waiting.value + service.busy.value).toBe(arrived);
+    });
   });
 
   it('the number inside, summed over time, is the time inside, summed over requests (J. D. C. Little, 1961)', () => {
-    fc.assert(
-      fc.property(given, ({ requests, ...rest }) => {
-        const { clock, service, insideMs } = crowd(rest, requests);
-        clock.run();
-        const nowMs = clock.now();
-        expect(service.waiting.areaMs(nowMs) + service.busy.areaMs(nowMs)).toBe(insideMs.sum);
-      }),
-    );
+    forAll([given], ({ requests, ...rest }) => {
+      const { clock, service, insideMs } = crowd(rest, requests);
+      clock.run();
+      const nowMs = clock.now();
+      expect(service.waiting.areaMs(nowMs) + service.busy.areaMs(nowMs)).toBe(insideMs.sum);
+    });
   });
 
   /** Requests that lose patience; the time each spends inside is summed. All times are whole, so sums are exact. */
@@ -282,13 +277,11 @@ it('every request ends once, in any order and with any deadline', () => {
     fails: fc.constantFrom(0, 0.5),
   });
   const instants = fc.uniqueArray(fc.nat(200), { maxLength: 40 });
-  fc.assert(
-    fc.property(given, instants, (one, at) => {
-      const { told, service } = new Stage(one).offerAt(...at).run();
-      const ended = told.map((line) => line.split(' ')[1]!).sort();
-      expect([ended, service.waiting.value, service.busy.value]).toEqual([at.map((ms) => `r${ms}`).sort(), 0, 0]);
-    }),
-  );
+  forAll([given, instants], (one, at) => {
+    const { told, service } = new Stage(one).offerAt(...at).run();
+    const ended = told.map((line) => line.split(' ')[1]!).sort();
+    expect([ended, service.waiting.value, service.busy.value]).toEqual([at.map((ms) => `r${ms}`).sort(), 0, 0]);
+  });
 });
 
 it.each<[given: ServiceSpec, plan: Partial<ServicePlan> & { meanMs: number }]>([

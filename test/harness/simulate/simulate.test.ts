@@ -5,6 +5,7 @@ import { RandomStream } from '../../../src/core/math/random.js';
 import { simulate$, toRun } from '../../../src/harness/simulate/simulate.js';
 import { type PopularitySpec, planPopularity } from '../../../src/harness/traffic/popularity.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
+import { forAllAsync } from '../../draws.js';
 import { read } from '../scenario/reading.js';
 import { drawn, everyCycle, run, type Told } from './running.js';
 
@@ -114,46 +115,44 @@ it.each([
   ['sent one by one by clients that do not react', 'clients: [{ kind: open }]\n'],
   ['sent one by one at random instants', 'clients: [{ kind: open }]\n#random'],
 ])('any counts %s give what the naive limiter gives', async (_, more) => {
-  await fc.assert(
-    fc.asyncProperty(cases, async (given) => {
-      const text = textOf(given, more);
-      const { outcome, timeline, totals } = await run(
-        more.includes('#random') ? text.replace('model: counts,', 'model: counts, placement: random,') : text,
-      );
-      const { told, lastCycle, by_contract } = naively(given.counts, given);
-      const sorted = by_contract.toSorted((a, b) => b.limited - a.limited || (a.id < b.id ? -1 : 1));
-      const sum = (name: 'requests' | 'admitted' | 'limited' | 'entries' | 'restores' | 'limiting_cycles') =>
-        by_contract.reduce((total, one) => total + one[name], 0);
-      expect(outcome).toMatchObject({
-        first_cycle: given.first,
-        last_cycle: lastCycle,
-        requests: sum('requests'),
-        admitted: sum('admitted'),
-        limited: sum('limited'),
-        entries: sum('entries'),
-        restores: sum('restores'),
-        limiting_cycles: sum('limiting_cycles'),
-        contracts_limited: by_contract.filter((one) => one.limited > 0).length,
-        peak_count: Math.max(...by_contract.map((one) => one.peak_count)),
-      });
-      expect(outcome.by_contract).toEqual(sorted);
-      by_contract.forEach(({ id }, contract) => {
-        expect(everyCycle(timeline!, id, given.first, lastCycle)).toEqual(told[contract]);
-      });
-      const perCycle = everyCycle(totals, 'all', given.first, lastCycle);
-      expect(perCycle).toEqual(
-        perCycle.map((_, at) => {
-          const limiting = told.filter((one) => one[at]!.state === 'limiting').length;
-          return {
-            requests: told.reduce((n, one) => n + one[at]!.requests, 0),
-            admitted: told.reduce((n, one) => n + one[at]!.admitted, 0),
-            count: limiting,
-            state: limiting > 0 ? 'limiting' : 'allowing',
-          };
-        }),
-      );
-    }),
-  );
+  await forAllAsync([cases], async (given) => {
+    const text = textOf(given, more);
+    const { outcome, timeline, totals } = await run(
+      more.includes('#random') ? text.replace('model: counts,', 'model: counts, placement: random,') : text,
+    );
+    const { told, lastCycle, by_contract } = naively(given.counts, given);
+    const sorted = by_contract.toSorted((a, b) => b.limited - a.limited || (a.id < b.id ? -1 : 1));
+    const sum = (name: 'requests' | 'admitted' | 'limited' | 'entries' | 'restores' | 'limiting_cycles') =>
+      by_contract.reduce((total, one) => total + one[name], 0);
+    expect(outcome).toMatchObject({
+      first_cycle: given.first,
+      last_cycle: lastCycle,
+      requests: sum('requests'),
+      admitted: sum('admitted'),
+      limited: sum('limited'),
+      entries: sum('entries'),
+      restores: sum('restores'),
+      limiting_cycles: sum('limiting_cycles'),
+      contracts_limited: by_contract.filter((one) => one.limited > 0).length,
+      peak_count: Math.max(...by_contract.map((one) => one.peak_count)),
+    });
+    expect(outcome.by_contract).toEqual(sorted);
+    by_contract.forEach(({ id }, contract) => {
+      expect(everyCycle(timeline!, id, given.first, lastCycle)).toEqual(told[contract]);
+    });
+    const perCycle = everyCycle(totals, 'all', given.first, lastCycle);
+    expect(perCycle).toEqual(
+      perCycle.map((_, at) => {
+        const limiting = told.filter((one) => one[at]!.state === 'limiting').length;
+        return {
+          requests: told.reduce((n, one) => n + one[at]!.requests, 0),
+          admitted: told.reduce((n, one) => n + one[at]!.admitted, 0),
+          count: limiting,
+          state: limiting > 0 ? 'limiting' : 'allowing',
+        };
+      }),
+    );
+  });
 });
 
 const overload = counted([5, 5, 5, 5], 'limiter: { threshold: 2, within: 3 }\n');

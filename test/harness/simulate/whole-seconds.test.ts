@@ -10,6 +10,7 @@ import { ReorderBuffer } from '../../../src/harness/traffic/reorder-buffer.js';
 import { spreadSeconds } from '../../../src/harness/traffic/spread.js';
 import { adviceOfLogs } from '../../../src/tools/recommend/recommend.js';
 import { familyLadder, fitLadder } from '../../../src/tools/recommend/rule-ladder.js';
+import { forAll } from '../../draws.js';
 import { temporaryFiles } from '../../left-behind.js';
 
 const { file } = temporaryFiles();
@@ -118,26 +119,24 @@ it('every request stays in its second, in order, evenly for each contract', () =
     second: fc.integer({ min: -3, max: 3 }),
     n: fc.integer({ min: 1, max: 5 }),
   });
-  fc.assert(
-    fc.property(fc.array(row, { maxLength: 30 }), (rows) => {
-      const buffer = new ReorderBuffer({ keys: [], isTimed: true });
-      for (const { contract, second, n } of rows) buffer.add(contract, second * 1000, n);
-      const seen: string[] = [];
-      for (const batch of spreadSeconds(buffer.release(1000), { cycleMs: 777 }))
-        for (const [k, ms] of batch.instants!.entries()) {
-          expect(cycleOf(ms, 777)).toBe(batch.cycle);
-          seen.push(...Array<string>(batch.requests[k]!).fill(`${ms} ${batch.contracts[k]}`));
-        }
-      const totals = new Map<string, number>();
-      for (const { contract, second, n } of rows)
-        totals.set(`${second} ${contract}`, (totals.get(`${second} ${contract}`) ?? 0) + n);
-      const wanted = [...totals].flatMap(([place, n]) => {
-        const [second = 0, contract] = place.split(' ').map(Number);
-        return Array.from({ length: n }, (_, k) => `${1000 * second + Math.floor((1000 * k) / n)} ${contract}`);
-      });
-      const times = seen.map((text) => Number(text.split(' ')[0]));
-      expect(times).toEqual([...times].sort((a, b) => a - b));
-      expect([...seen].sort()).toEqual(wanted.sort());
-    }),
-  );
+  forAll([fc.array(row, { maxLength: 30 })], (rows) => {
+    const buffer = new ReorderBuffer({ keys: [], isTimed: true });
+    for (const { contract, second, n } of rows) buffer.add(contract, second * 1000, n);
+    const seen: string[] = [];
+    for (const batch of spreadSeconds(buffer.release(1000), { cycleMs: 777 }))
+      for (const [k, ms] of batch.instants!.entries()) {
+        expect(cycleOf(ms, 777)).toBe(batch.cycle);
+        seen.push(...Array<string>(batch.requests[k]!).fill(`${ms} ${batch.contracts[k]}`));
+      }
+    const totals = new Map<string, number>();
+    for (const { contract, second, n } of rows)
+      totals.set(`${second} ${contract}`, (totals.get(`${second} ${contract}`) ?? 0) + n);
+    const wanted = [...totals].flatMap(([place, n]) => {
+      const [second = 0, contract] = place.split(' ').map(Number);
+      return Array.from({ length: n }, (_, k) => `${1000 * second + Math.floor((1000 * k) / n)} ${contract}`);
+    });
+    const times = seen.map((text) => Number(text.split(' ')[0]));
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect([...seen].sort()).toEqual(wanted.sort());
+  });
 });

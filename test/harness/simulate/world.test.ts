@@ -7,6 +7,7 @@ import { lastInstantOf, startOf } from '../../../src/core/time/cycle.js';
 import type { CycleRow } from '../../../src/harness/outcome/cycle-row.js';
 import { RunFold } from '../../../src/harness/outcome/run-fold.js';
 import { World } from '../../../src/harness/simulate/world.js';
+import { forAll } from '../../draws.js';
 
 /** Requests of contracts by cycle, then contract, from cycle 0 on, and empty windows in the end. */
 function ran(requests: readonly (readonly number[])[], plan: ReturnType<typeof planContract>, byContract: boolean) {
@@ -32,17 +33,13 @@ function ran(requests: readonly (readonly number[])[], plan: ReturnType<typeof p
 
 it('without columns the decisions, totals, transitions, figures and reactions of a run are the same', () => {
   const perCycle = fc.array(fc.nat(4), { minLength: 3, maxLength: 3 });
-  fc.assert(
-    fc.property(
-      fc.array(perCycle, { maxLength: 30 }),
-      fc.integer({ min: 1, max: 4 }),
-      fc.integer({ min: 1, max: 5 }),
-      (requests, threshold, within) => {
-        const plan = planContract(rateLimiter({ threshold, within }));
-        const [whole, bare] = [ran(requests, plan, true), ran(requests, plan, false)];
-        expect(bare.same).toEqual(whole.same);
-        expect(bare.rows.every(({ contracts, requests: column }) => contracts.length + column.length === 0)).toBe(true);
-      },
-    ),
+  forAll(
+    [fc.array(perCycle, { maxLength: 30 }), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 5 })],
+    (requests, threshold, within) => {
+      const plan = planContract(rateLimiter({ threshold, within }));
+      const [whole, bare] = [ran(requests, plan, true), ran(requests, plan, false)];
+      expect(bare.same).toEqual(whole.same);
+      expect(bare.rows.every(({ contracts, requests: column }) => contracts.length + column.length === 0)).toBe(true);
+    },
   );
 });

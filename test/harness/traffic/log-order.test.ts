@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CYCLE_MS } from '../../../src/core/time/cycle.js';
 import { LogOrder } from '../../../src/harness/traffic/log-order.js';
+import { forAll } from '../../draws.js';
 import { Counted } from './log/counted.js';
 
 type Given = readonly [unixMs: number, n: number, key: string];
@@ -49,14 +50,11 @@ it('requests are counted as a map of maps would, in whatever order they come', (
   const anywhere = fc.integer({ min: -1e13, max: 1e13 });
   const instants = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 10_000_000 }), anywhere);
   const given = fc.tuple(instants, fc.integer({ min: 1, max: 9 }), fc.constantFrom('', 'a', 'b', 'c'));
-  fc.assert(
-    fc.property(
-      fc.array(given, { minLength: 1, maxLength: 400 }),
-      fc.integer({ min: 1, max: 1000 }),
-      (requests, cycleMs) => {
-        expect(taken(ordered(requests, cycleMs))).toEqual(naive(requests, cycleMs));
-      },
-    ),
+  forAll(
+    [fc.array(given, { minLength: 1, maxLength: 400 }), fc.integer({ min: 1, max: 1000 })],
+    (requests, cycleMs) => {
+      expect(taken(ordered(requests, cycleMs))).toEqual(naive(requests, cycleMs));
+    },
   );
 });
 

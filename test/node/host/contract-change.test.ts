@@ -14,7 +14,7 @@ import type { KeyedImage } from '../../../src/node/store/store.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
 import { rules } from '../../core/limiter/rule/every-rule.js';
 import { verifyRows } from '../../core/record/verifying.js';
-import { tries } from '../../draws.js';
+import { forAll, tries } from '../../draws.js';
 import { codeOf } from '../../failures.js';
 import { restarted } from './virtual-host.js';
 
@@ -200,8 +200,10 @@ describe.each([
   ['with keys', KEYED],
 ] as const)('a contract %s whose numbers change', (_, keyed) => {
   it('a contract decides as a model whose numbers change at that instant', () => {
-    fc.assert(
-      fc.property(numbers, fc.array(step, { minLength: 1, maxLength: 40 }), (first, steps) => {
+    forAll(
+      [numbers, fc.array(step, { minLength: 1, maxLength: 40 })],
+      { numRuns: tries(60), examples: [[{ threshold: 1, within: 2 }, lengthened]] },
+      (first, steps) => {
         const bench = new Bench(rateLimiter(first), keyed);
         const models = new Map(
           ['a', 'b', 'c'].map((one) => [one, new NaiveLimiter(first.threshold, first.within, START)]),
@@ -224,8 +226,7 @@ describe.each([
           }
         }
         bench.rows();
-      }),
-      { numRuns: tries(60), examples: [[{ threshold: 1, within: 2 }, lengthened]] },
+      },
     );
   });
 });
@@ -239,29 +240,26 @@ const definitions = [
 it.each(definitions.map((one) => [JSON.stringify(one.rule ?? 'window'), one] as const))(
   'a candidate decides as a contract with its rule alone, and changes no decision: %s',
   (_, definition) => {
-    fc.assert(
-      fc.property(asked, fc.boolean(), (steps, hasKeys) => {
-        const keyed = hasKeys ? KEYED : undefined;
-        const limiter = rateLimiter({ threshold: 2, within: 3 });
-        const benches = [limiter, limiter, definition].map((one) => new Bench(one, keyed));
-        const [both, one] = benches as [Bench, Bench, Bench];
-        both.change({ candidate: planOf(definition) });
-        const found = { both: 0, only_limiter: 0, only_candidate: 0 };
-        for (const { key: name, n, gap } of steps) {
-          for (const bench of benches) bench.wait(gap);
-          const decided = benches.map((bench) => bench.decide(n, hasKeys ? name : undefined));
-          expect(decided[0]).toBe(decided[1]);
-          const [limited, would] = [n - decided[1]!, n - decided[2]!];
-          found.both += Math.min(limited, would);
-          found.only_limiter += Math.max(0, limited - would);
-          found.only_candidate += Math.max(0, would - limited);
-        }
-        expect(both.contract.comparison).toMatchObject({ compared: found });
-        const isOfContract = ({ kind }: { kind: string }) => kind.startsWith('transition');
-        expect(both.rows().filter(isOfContract).length).toBe(one.rows().filter(isOfContract).length);
-      }),
-      { numRuns: tries(20) },
-    );
+    forAll([asked, fc.boolean()], 20, (steps, hasKeys) => {
+      const keyed = hasKeys ? KEYED : undefined;
+      const limiter = rateLimiter({ threshold: 2, within: 3 });
+      const benches = [limiter, limiter, definition].map((one) => new Bench(one, keyed));
+      const [both, one] = benches as [Bench, Bench, Bench];
+      both.change({ candidate: planOf(definition) });
+      const found = { both: 0, only_limiter: 0, only_candidate: 0 };
+      for (const { key: name, n, gap } of steps) {
+        for (const bench of benches) bench.wait(gap);
+        const decided = benches.map((bench) => bench.decide(n, hasKeys ? name : undefined));
+        expect(decided[0]).toBe(decided[1]);
+        const [limited, would] = [n - decided[1]!, n - decided[2]!];
+        found.both += Math.min(limited, would);
+        found.only_limiter += Math.max(0, limited - would);
+        found.only_candidate += Math.max(0, would - limited);
+      }
+      expect(both.contract.comparison).toMatchObject({ compared: found });
+      const isOfContract = ({ kind }: { kind: string }) => kind.startsWith('transition');
+      expect(both.rows().filter(isOfContract).length).toBe(one.rows().filter(isOfContract).length);
+    });
   },
 );
 
@@ -329,23 +327,20 @@ it('a contract never stops, and its record holds, whatever of it and its candida
     { weight: 2, arbitrary: change },
     { weight: 2, arbitrary: fc.constantFrom('restart' as const, 'kill' as const, 'wait' as const) },
   );
-  fc.assert(
-    fc.property(fc.array(does, { maxLength: 40 }), (steps) => {
-      const bench = new Bench(rateLimiter({ threshold: 2, within: 6 }), KEYED);
-      for (const one of steps) {
-        if (one === 'wait') bench.wait(2);
-        else if (typeof one === 'string') bench.restart(one === 'kill');
-        else if ('gap' in one) {
-          bench.wait(one.gap);
-          bench.decide(one.n, one.key);
-        } else if (!('promotes' in one) || bench.contract.comparison !== undefined) bench.change(one);
-      }
-      bench.wait(20);
-      expect(bench.contract.failure).toBeUndefined();
-      bench.rows();
-    }),
-    { numRuns: tries(60) },
-  );
+  forAll([fc.array(does, { maxLength: 40 })], 60, (steps) => {
+    const bench = new Bench(rateLimiter({ threshold: 2, within: 6 }), KEYED);
+    for (const one of steps) {
+      if (one === 'wait') bench.wait(2);
+      else if (typeof one === 'string') bench.restart(one === 'kill');
+      else if ('gap' in one) {
+        bench.wait(one.gap);
+        bench.decide(one.n, one.key);
+      } else if (!('promotes' in one) || bench.contract.comparison !== undefined) bench.change(one);
+    }
+    bench.wait(20);
+    expect(bench.contract.failure).toBeUndefined();
+    bench.rows();
+  });
 });
 
 it('a contract without a candidate has none to promote', () => {

@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../../src/node/store/sqlite.js';
 import type { KeyedImage, Store } from '../../../src/node/store/store.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
 import { verifyRows } from '../../core/record/verifying.js';
-import { tries } from '../../draws.js';
+import { forAll } from '../../draws.js';
 import { valueOrCode } from '../../failures.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { decideAt } from './decide-at.js';
@@ -146,53 +146,43 @@ it('a key without a place is told the first cycle in which there may be one, and
   const arrivals = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 3 }), key: fc.integer({ min: 0, max: 6 }) }), {
     maxLength: 30,
   });
-  fc.assert(
-    fc.property(arrivals, fc.integer({ min: 1, max: 9 }), (script, within) => {
-      const { clock, host } = virtualHost(START);
-      const keyed = { maxKeys: 3, idleCycles: 1_000, overflow: 'refuse' } as const;
-      const contract = host.createContract('m', rateLimiter({ threshold: 100, within }), undefined, keyed);
-      const isRefused = (cycle: number) => {
-        clock.run({ untilMs: cycle * 777 + 1 });
-        try {
-          contract.decide(1, cycle, 0, 'another');
-          return false;
-        } catch (error) {
-          return (error as Failure).againCycle ?? Number.NaN;
-        }
-      };
-      let cycle = START;
-      for (const { gap, key } of script) {
-        cycle += gap;
-        clock.run({ untilMs: cycle * 777 + 1 });
-        if (contract.keys!.size < 3 || contract.keys!.get(`${key}`) !== undefined)
-          contract.decide(1, cycle, 0, `${key}`);
+  forAll([arrivals, fc.integer({ min: 1, max: 9 })], 200, (script, within) => {
+    const { clock, host } = virtualHost(START);
+    const keyed = { maxKeys: 3, idleCycles: 1_000, overflow: 'refuse' } as const;
+    const contract = host.createContract('m', rateLimiter({ threshold: 100, within }), undefined, keyed);
+    const isRefused = (cycle: number) => {
+      clock.run({ untilMs: cycle * 777 + 1 });
+      try {
+        contract.decide(1, cycle, 0, 'another');
+        return false;
+      } catch (error) {
+        return (error as Failure).againCycle ?? Number.NaN;
       }
-      const again = isRefused(cycle);
-      if (again === false) return;
-      expect(again).toBeGreaterThan(cycle);
-      for (let before = cycle + 1; before < again; before += 1) expect(isRefused(before)).toBe(again);
-      expect(isRefused(again)).toBe(false);
-    }),
-    { numRuns: tries(200) },
-  );
+    };
+    let cycle = START;
+    for (const { gap, key } of script) {
+      cycle += gap;
+      clock.run({ untilMs: cycle * 777 + 1 });
+      if (contract.keys!.size < 3 || contract.keys!.get(`${key}`) !== undefined) contract.decide(1, cycle, 0, `${key}`);
+    }
+    const again = isRefused(cycle);
+    if (again === false) return;
+    expect(again).toBeGreaterThan(cycle);
+    for (let before = cycle + 1; before < again; before += 1) expect(isRefused(before)).toBe(again);
+    expect(isRefused(again)).toBe(false);
+  });
 });
 
 it('a contract with keys is a map of limiters in memory', () => {
-  fc.assert(
-    fc.property(settings, steps, (given, script) => {
-      const store = new MemoryStore();
-      check(given, script, () => store, false);
-    }),
-    { numRuns: tries(150) },
-  );
+  forAll([settings, steps], 150, (given, script) => {
+    const store = new MemoryStore();
+    check(given, script, () => store, false);
+  });
 });
 
 it('a contract with keys is a map of limiters on disk, opened again at each restart', () => {
-  fc.assert(
-    fc.property(settings, steps, (given, script) => {
-      const dir = temporaryFolder();
-      check(given, script, () => openSqliteStore({ dir }), true);
-    }),
-    { numRuns: 10 },
-  );
+  forAll([settings, steps], { numRuns: 10 }, (given, script) => {
+    const dir = temporaryFolder();
+    check(given, script, () => openSqliteStore({ dir }), true);
+  });
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, uncheckedRule } from '../../../src/core/limiter/rule/rule-definition.js';
 import { follows, type SeenAnswer } from '../../../src/tools/expect/expect.js';
-import { isAll } from '../../draws.js';
+import { forAll, isAll } from '../../draws.js';
 
 const WINDOW_MS = 250;
 const LIMIT = 5;
@@ -74,13 +74,10 @@ const bursts = fc
 
 it('an assertion passes every right limiter, wherever its windows end', () => {
   const kind = fc.constantFrom(...(Object.keys(kinds) as Kind[]));
-  fc.assert(
-    fc.property(kind, phase, bursts, (of, phaseMs, sent) => {
-      const { verdict, why, drawing } = follows(answersOf(limiterOf(kinds[of](), phaseMs), sent), LIMIT_WORDS);
-      expect(verdict, `${why}\n${drawing}`).toBe('follows');
-    }),
-    { numRuns: isAll ? 10_000 : 100 },
-  );
+  forAll([kind, phase, bursts], { numRuns: isAll ? 10_000 : 100 }, (of, phaseMs, sent) => {
+    const { verdict, why, drawing } = follows(answersOf(limiterOf(kinds[of](), phaseMs), sent), LIMIT_WORDS);
+    expect(verdict, `${why}\n${drawing}`).toBe('follows');
+  });
 });
 
 const pair = (of: Kind) => [limiterOf(kinds[of]()), limiterOf(kinds[of]())] as const;

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { limitChanges } from '../../../src/tools/gateway/limit-changes.js';
 import { fittingLimits } from '../../../src/tools/gateway/limit-rule.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
+import { forAll } from '../../draws.js';
 
 const names = ['nginx.conf', 'haproxy.cfg', 'kong.yml', 'a.json', 'main.tf', 'Caddyfile', 'a.md', 'a.j2', 'noted'];
 // biome-ignore format: a product in each paragraph
@@ -32,18 +33,16 @@ const text = fc
   );
 
 it('any text of any name is read without a failure, and what is said has a line of it', () => {
-  fc.assert(
-    fc.property(text, fc.constantFrom(...names), (given, name) => {
-      const found = fittingLimits(limitersIn(given, name));
-      const lines = given.split('\n').length;
-      for (const { line } of [...found.limiters, ...found.notApplied, ...found.notUnderstood]) {
-        expect(line).toBeGreaterThanOrEqual(1);
-        expect(line).toBeLessThanOrEqual(lines);
-      }
-      found.appliesTo({ host: 'a.example', path: '/a/b.css' });
-      expect(limitChanges(found, found)).toEqual([]);
-    }),
-  );
+  forAll([text, fc.constantFrom(...names)], (given, name) => {
+    const found = fittingLimits(limitersIn(given, name));
+    const lines = given.split('\n').length;
+    for (const { line } of [...found.limiters, ...found.notApplied, ...found.notUnderstood]) {
+      expect(line).toBeGreaterThanOrEqual(1);
+      expect(line).toBeLessThanOrEqual(lines);
+    }
+    found.appliesTo({ host: 'a.example', path: '/a/b.css' });
+    expect(limitChanges(found, found)).toEqual([]);
+  });
 });
 
 it('depth and breadth have bounds', () => {

@@ -8,6 +8,7 @@ import { limitChanges } from '../../../src/tools/gateway/limit-changes.js';
 import { diffLimits } from '../../../src/tools/gateway/limit-diff.js';
 import { fittingLimits } from '../../../src/tools/gateway/limit-rule.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
+import { forAllAsync } from '../../draws.js';
 import { temporaryFiles } from '../../left-behind.js';
 
 const { file } = temporaryFiles();
@@ -279,24 +280,21 @@ it('each request of a log is decided as the rule of its limit decides it', async
     fc.constantFrom('x', 'y'),
     fc.constantFrom('/api', '/'),
   ) as fc.Arbitrary<Row>;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(request, { minLength: 1, maxLength: 60 }),
-      fc.integer({ min: 1, max: 6 }),
-      async (some, burst) => {
-        const rows = [...some].sort((a, b) => a[0] - b[0]);
-        const rule = ruleOf(definitionOf({ like: 'nginx', rate: '1r/s', burst, nodelay: true }, 777));
-        const states = new Map<string, unknown>();
-        let refused = 0;
-        for (const [ms, who, path] of rows) {
-          if (path !== '/api') continue;
-          if (!states.has(who)) states.set(who, rule.fresh(START + ms));
-          if (rule.admit(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
-        }
-        const found = await differ('', `location /api { limit_req zone=api burst=${burst} nodelay; }`, rows);
-        expect(found.newly_refused).toBe(refused);
-      },
-    ),
+  await forAllAsync(
+    [fc.array(request, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 6 })],
+    async (some, burst) => {
+      const rows = [...some].sort((a, b) => a[0] - b[0]);
+      const rule = ruleOf(definitionOf({ like: 'nginx', rate: '1r/s', burst, nodelay: true }, 777));
+      const states = new Map<string, unknown>();
+      let refused = 0;
+      for (const [ms, who, path] of rows) {
+        if (path !== '/api') continue;
+        if (!states.has(who)) states.set(who, rule.fresh(START + ms));
+        if (rule.admit(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
+      }
+      const found = await differ('', `location /api { limit_req zone=api burst=${burst} nodelay; }`, rows);
+      expect(found.newly_refused).toBe(refused);
+    },
   );
 });
 

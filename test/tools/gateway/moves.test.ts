@@ -8,7 +8,7 @@ import { moveTo } from '../../../src/tools/gateway/limit-move.js';
 import { keyWords } from '../../../src/tools/gateway/limit-pairs.js';
 import { admittedAtOnce, paceOf } from '../../../src/tools/gateway/limit-rule.js';
 import { limitersIn, limitersInFiles } from '../../../src/tools/gateway/limits-in.js';
-import { tries } from '../../draws.js';
+import { forAllAsync } from '../../draws.js';
 import { temporaryFiles } from '../../left-behind.js';
 
 const { file } = temporaryFiles();
@@ -114,30 +114,30 @@ describe('lines for another product', () => {
   const lossless = (as: string) => as === 'traefik' || as === 'nginx' || as === 'haproxy';
 
   it.each(targets)('what is written for %s is read as the same limits of the same requests', async (as) => {
-    await fc.assert(
-      fc.asyncProperty(
+    await forAllAsync(
+      [
         limits,
         limits,
         fc.array(fc.tuple(fc.constantFrom('a.example', 'b.example', 'c.example'), fc.array(word, { maxLength: 4 })), {
           maxLength: 9,
         }),
-        async (one, two, asked) => {
-          // Of one path in two objects the first one holds.
-          fc.pre(!one.paths.some(([, a]) => two.paths.some(([, b]) => a.join() === b.join())));
-          const old = limitersIn([one, two].map(written).join('---\n'), 'ingress.yaml');
-          const { limits: fresh, left } = await moveTo(as, old, 1, none);
-          expect(left).toEqual([]);
-          for (const [host, words] of asked) {
-            const met = [old, fresh].map((side) =>
-              side.appliesTo({ host, path: `/${words.join('/')}` }).toSorted((a, b) => paceOf(a)! - paceOf(b)!),
-            );
-            expect(met[1]!.map(figures(as))).toEqual(met[0]!.map(figures(as)));
-            for (const [i, one] of met[1]!.entries())
-              expect(Math.abs(paceOf(one)! / paceOf(met[0]![i]!)! - 1)).toBeLessThan(lossless(as) ? 0.003 : 0.07);
-          }
-        },
-      ),
-      { numRuns: tries(50) },
+      ],
+      50,
+      async (one, two, asked) => {
+        // Of one path in two objects the first one holds.
+        fc.pre(!one.paths.some(([, a]) => two.paths.some(([, b]) => a.join() === b.join())));
+        const old = limitersIn([one, two].map(written).join('---\n'), 'ingress.yaml');
+        const { limits: fresh, left } = await moveTo(as, old, 1, none);
+        expect(left).toEqual([]);
+        for (const [host, words] of asked) {
+          const met = [old, fresh].map((side) =>
+            side.appliesTo({ host, path: `/${words.join('/')}` }).toSorted((a, b) => paceOf(a)! - paceOf(b)!),
+          );
+          expect(met[1]!.map(figures(as))).toEqual(met[0]!.map(figures(as)));
+          for (const [i, one] of met[1]!.entries())
+            expect(Math.abs(paceOf(one)! / paceOf(met[0]![i]!)! - 1)).toBeLessThan(lossless(as) ? 0.003 : 0.07);
+        }
+      },
     );
   });
 

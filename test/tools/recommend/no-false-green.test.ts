@@ -7,6 +7,7 @@ import { toReplay } from '../../../src/harness/simulate/replay.js';
 import { diffLimits } from '../../../src/tools/gateway/limit-diff.js';
 import { LimitReplay } from '../../../src/tools/gateway/limit-replay.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
+import { forAllAsync } from '../../draws.js';
 import { temporaryFiles } from '../../left-behind.js';
 
 const { file } = temporaryFiles();
@@ -117,39 +118,36 @@ const log: fc.Arbitrary<Asked[]> = fc.array(
 
 it('what a change newly refuses and admits is what the model says', async () => {
   let files = 0;
-  await fc.assert(
-    fc.asyncProperty(spec, spec, log, async (old, fresh, requests) => {
-      const lines = requests.map(
-        ({ client, method, path, agent }) =>
-          `${client} - - [01/Jan/2026:00:00:01 +0000] "${method} ${path} HTTP/1.1" 200 10 "-" "${agent}"`,
-      );
-      files += 1;
-      const [before, after] = [refused(old, requests), refused(fresh, requests)];
-      const sides = [old, fresh].map((one) => {
-        const [name, text] = written(one);
-        return limitersIn(text, name);
-      });
-      const path = file(`${files}.log`, `${lines.join('\n')}\n`);
-      const found = await diffLimits([path], { old: sides[0]!, new: sides[1]! }, {}, {});
-      expect(sides.flatMap(({ notUnderstood }) => notUnderstood)).toEqual([]);
-      expect(found).toMatchObject({
-        unjudged: [],
-        newly_refused: requests.filter((_, i) => after[i] === true && before[i] !== true).length,
-        newly_admitted: requests.filter((_, i) => before[i] === true && after[i] !== true).length,
-      });
-      const replayed = new LimitReplay([path], sides[1]!, { log: {} });
-      const whole = toReplay(replayed, { name: path, cycleMs: 500 });
-      const { outcome } = await lastValueFrom(replayed.rows(500).pipe(whole));
-      expect(Object.fromEntries(outcome.by_contract.map(({ id, limited }) => [id, limited]))).toEqual(
-        Object.fromEntries(
-          [...new Set(requests.map(({ client }) => client))].map((client) => [
-            client,
-            requests.filter((one, i) => one.client === client && after[i] === true).length,
-          ]),
-        ),
-      );
-      expect(outcome.limits?.filter(({ not_judged }) => not_judged !== undefined)).toEqual([]);
-    }),
-    { numRuns: 40, seed: 56 },
-  );
+  await forAllAsync([spec, spec, log], { numRuns: 40, seed: 56 }, async (old, fresh, requests) => {
+    const lines = requests.map(
+      ({ client, method, path, agent }) =>
+        `${client} - - [01/Jan/2026:00:00:01 +0000] "${method} ${path} HTTP/1.1" 200 10 "-" "${agent}"`,
+    );
+    files += 1;
+    const [before, after] = [refused(old, requests), refused(fresh, requests)];
+    const sides = [old, fresh].map((one) => {
+      const [name, text] = written(one);
+      return limitersIn(text, name);
+    });
+    const path = file(`${files}.log`, `${lines.join('\n')}\n`);
+    const found = await diffLimits([path], { old: sides[0]!, new: sides[1]! }, {}, {});
+    expect(sides.flatMap(({ notUnderstood }) => notUnderstood)).toEqual([]);
+    expect(found).toMatchObject({
+      unjudged: [],
+      newly_refused: requests.filter((_, i) => after[i] === true && before[i] !== true).length,
+      newly_admitted: requests.filter((_, i) => before[i] === true && after[i] !== true).length,
+    });
+    const replayed = new LimitReplay([path], sides[1]!, { log: {} });
+    const whole = toReplay(replayed, { name: path, cycleMs: 500 });
+    const { outcome } = await lastValueFrom(replayed.rows(500).pipe(whole));
+    expect(Object.fromEntries(outcome.by_contract.map(({ id, limited }) => [id, limited]))).toEqual(
+      Object.fromEntries(
+        [...new Set(requests.map(({ client }) => client))].map((client) => [
+          client,
+          requests.filter((one, i) => one.client === client && after[i] === true).length,
+        ]),
+      ),
+    );
+    expect(outcome.limits?.filter(({ not_judged }) => not_judged !== undefined)).toEqual([]);
+  });
 });

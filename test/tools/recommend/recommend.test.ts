@@ -5,6 +5,7 @@ import { RandomStream } from '../../../src/core/math/random.js';
 import { recommend } from '../../../src/tools/recommend/recommend.js';
 import { familyLadder, fitLadder } from '../../../src/tools/recommend/rule-ladder.js';
 import { alikeNetworks } from '../../../src/tools/recommend/suspects.js';
+import { forAllAsync } from '../../draws.js';
 import { adviceOn, file, replayOf } from './logs.js';
 
 const HOUR_MS = 3_600_000;
@@ -220,34 +221,34 @@ it('the curve is that of counting one by one, for any requests, keys and windows
     n: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 9 })),
     key: fc.constantFrom('a', 'b', 'c'),
   });
-  await fc.assert(
-    fc.asyncProperty(
+  await forAllAsync(
+    [
       fc.array(request, { minLength: 1, maxLength: 80 }),
       fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 3 }),
-      async (requests, within) => {
-        const { curves } = await recommend(requests, { within });
-        for (const { within: cycles, points } of curves) {
-          const batches = requests.map(({ at, n, key }) => ({ cycle: Math.floor(at / 777), n, key }));
-          const countsOf = (key: string) => {
-            const own = batches.filter((one) => one.key === key).sort((a, b) => a.cycle - b.cycle);
-            return own.flatMap(({ cycle, n }, i) => {
-              const before = own.slice(0, i).reduce((sum, one) => sum + (one.cycle > cycle - cycles ? one.n : 0), 0);
-              return Array.from({ length: n }, (_, k) => before + k + 1);
-            });
-          };
-          const all = ['a', 'b', 'c'].map(countsOf);
-          expect(points).toEqual(
-            Array.from({ length: Math.max(...all.flat()) }, (_, i) => ({
-              threshold: i + 1,
-              limited: all.flat().filter((count) => count > i + 1).length,
-              limited_share: all.flat().filter((count) => count > i + 1).length / all.flat().length,
-              keys_limited: all.filter((counts) => counts.some((count) => count > i + 1)).length,
-              suspects_limited: 0,
-            })),
-          );
-        }
-      },
-    ),
+    ],
+    async (requests, within) => {
+      const { curves } = await recommend(requests, { within });
+      for (const { within: cycles, points } of curves) {
+        const batches = requests.map(({ at, n, key }) => ({ cycle: Math.floor(at / 777), n, key }));
+        const countsOf = (key: string) => {
+          const own = batches.filter((one) => one.key === key).sort((a, b) => a.cycle - b.cycle);
+          return own.flatMap(({ cycle, n }, i) => {
+            const before = own.slice(0, i).reduce((sum, one) => sum + (one.cycle > cycle - cycles ? one.n : 0), 0);
+            return Array.from({ length: n }, (_, k) => before + k + 1);
+          });
+        };
+        const all = ['a', 'b', 'c'].map(countsOf);
+        expect(points).toEqual(
+          Array.from({ length: Math.max(...all.flat()) }, (_, i) => ({
+            threshold: i + 1,
+            limited: all.flat().filter((count) => count > i + 1).length,
+            limited_share: all.flat().filter((count) => count > i + 1).length / all.flat().length,
+            keys_limited: all.filter((counts) => counts.some((count) => count > i + 1)).length,
+            suspects_limited: 0,
+          })),
+        );
+      }
+    },
   );
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { HISTORY_CYCLES } from '../../../src/api/contract-history.js';
 import { Course } from '../../../src/web/node/course.js';
+import { forAll } from '../../draws.js';
 
 const news = (from_cycle: number, ...count: number[]) => ({
   id: 'c',
@@ -29,18 +30,16 @@ it.each([
 
 it('the course of a contract holds each cycle once, in order, and no more than are in view, whatever comes', () => {
   const message = fc.tuple(fc.nat(2_000), fc.integer({ min: 1, max: 700 }));
-  fc.assert(
-    fc.property(fc.array(message, { minLength: 1, maxLength: 8 }), (messages) => {
-      const course = new Course();
-      let newest = -1;
-      for (const [from, length] of messages) {
-        course.take(news(from, ...Array.from({ length }, (_, index) => from + index)));
-        newest = Math.max(newest, from + length - 1);
-      }
-      const known = course.of('count').map((value, index) => value === null || value === course.first + index);
-      expect([course.last, course.length <= HISTORY_CYCLES, known.every(Boolean)]).toEqual([newest, true, true]);
-    }),
-  );
+  forAll([fc.array(message, { minLength: 1, maxLength: 8 })], (messages) => {
+    const course = new Course();
+    let newest = -1;
+    for (const [from, length] of messages) {
+      course.take(news(from, ...Array.from({ length }, (_, index) => from + index)));
+      newest = Math.max(newest, from + length - 1);
+    }
+    const known = course.of('count').map((value, index) => value === null || value === course.first + index);
+    expect([course.last, course.length <= HISTORY_CYCLES, known.every(Boolean)]).toEqual([newest, true, true]);
+  });
 });
 
 it('the course of a contract says in which stretches a column is not 0', () => {

@@ -6,7 +6,7 @@ import { completeLimit, limitText, readLimit } from '../../../../src/core/limite
 import { checkLimiter, limiterDefinition } from '../../../../src/core/limiter/products/limiter-spec.js';
 import { definitionOf, productNames, productOf, products } from '../../../../src/core/limiter/products/products.js';
 import { primitives, RuleDefinition, ratePerMs } from '../../../../src/core/limiter/rule/rule-definition.js';
-import { tries } from '../../../draws.js';
+import { forAll } from '../../../draws.js';
 import { failureOf } from '../../../failures.js';
 import { rules } from '../rule/every-rule.js';
 
@@ -224,12 +224,9 @@ describe('limiters to text and back', () => {
       ]);
       return fc.record(Object.fromEntries(fields), { requiredKeys: [] }).map((some) => ({ like, ...plain(some) }));
     });
-    fc.assert(
-      fc.property(given, (limiter) => {
-        expect(back(limiter)).toEqual(limiter);
-      }),
-      { numRuns: tries(2000) },
-    );
+    forAll([given], 2000, (limiter) => {
+      expect(back(limiter)).toEqual(limiter);
+    });
   });
 
   it('any windows come back from their text', () => {
@@ -241,16 +238,12 @@ describe('limiters to text and back', () => {
       { near_limit: fc.double({ min: 0.01, max: 0.99, noNaN: true }), shadow: fc.constant(true) },
       { requiredKeys: [] },
     );
-    fc.assert(
-      fc.property(window, more, (one, other) => {
-        expect(back({ ...one, ...other })).toEqual(plain({ ...one, ...other }));
-      }),
-    );
-    fc.assert(
-      fc.property(fc.array(window, { minLength: 2, maxLength: 4 }), (and) => {
-        expect(back({ and })).toEqual({ and });
-      }),
-    );
+    forAll([window, more], (one, other) => {
+      expect(back({ ...one, ...other })).toEqual(plain({ ...one, ...other }));
+    });
+    forAll([fc.array(window, { minLength: 2, maxLength: 4 })], (and) => {
+      expect(back({ and })).toEqual({ and });
+    });
   });
 });
 
@@ -282,12 +275,9 @@ describe('any text', () => {
   );
 
   it('any text is a limiter or is refused with a failure', () => {
-    fc.assert(
-      fc.property(text, (one) => {
-        expect(typeof refusal(one)).toBe('string');
-      }),
-      { numRuns: tries(5000) },
-    );
+    forAll([text], 5000, (one) => {
+      expect(typeof refusal(one)).toBe('string');
+    });
   });
 
   it('a word that is added to a text changes the limiter or is refused, but for words that say nothing', () => {
@@ -305,19 +295,16 @@ describe('any text', () => {
       fc.nat(),
     );
     const isSame = (a: string, b: string) => JSON.stringify(readLimit(a)) === JSON.stringify(readLimit(b));
-    fc.assert(
-      fc.property(any, ([limiter, added, at]) => {
-        fc.pre(added.trim() !== '');
-        const parts = limiter.split(' ');
-        parts.splice(at % (parts.length + 1), 0, added.trim());
-        const changed = parts.join(' ');
-        if (refusal(changed) !== 'understood') return;
-        // They say nothing else: "requests", a plus sign, and no time more.
-        const saysNothing = /requests?|^(r|reqs?|q|quer(?:y|ies)|calls?|hits?|times)$|\+|^0+\s*\p{L}+$/iu;
-        expect(isSame(changed, limiter) && !saysNothing.test(added.trim())).toBe(false);
-      }),
-      { numRuns: tries(5000) },
-    );
+    forAll([any], 5000, ([limiter, added, at]) => {
+      fc.pre(added.trim() !== '');
+      const parts = limiter.split(' ');
+      parts.splice(at % (parts.length + 1), 0, added.trim());
+      const changed = parts.join(' ');
+      if (refusal(changed) !== 'understood') return;
+      // They say nothing else: "requests", a plus sign, and no time more.
+      const saysNothing = /requests?|^(r|reqs?|q|quer(?:y|ies)|calls?|hits?|times)$|\+|^0+\s*\p{L}+$/iu;
+      expect(isSame(changed, limiter) && !saysNothing.test(added.trim())).toBe(false);
+    });
   });
 });
 

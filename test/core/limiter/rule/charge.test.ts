@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITED, NEVER, type Rule } from '../../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
+import { forAll } from '../../../draws.js';
 import { rules } from './every-rule.js';
 
 const START_MS = 1_699_999_200_000;
@@ -38,28 +39,24 @@ describe.each(correctable)('%s', (_, definition) => {
   const grainMs = definition.clock_resolution_ms ?? 2 ** -11;
 
   it('a rule has charged the cost, whatever was charged first', () => {
-    fc.assert(
-      fc.property(steps, fc.nat({ max: 4 }), fc.nat({ max: 4 }), (before, first, cost) => {
-        const { state, tMs } = run(rule, before);
-        const other = structuredClone(state);
-        if (rule.admit(state, tMs, cost, 0) === LIMITED || rule.admit(other, tMs, first, 0) === LIMITED) return;
-        rule.charge!(other, tMs, cost - first, tMs);
-        expect(rule.remaining(other, tMs)).toBe(rule.remaining(state, tMs));
-      }),
-    );
+    forAll([steps, fc.nat({ max: 4 }), fc.nat({ max: 4 })], (before, first, cost) => {
+      const { state, tMs } = run(rule, before);
+      const other = structuredClone(state);
+      if (rule.admit(state, tMs, cost, 0) === LIMITED || rule.admit(other, tMs, first, 0) === LIMITED) return;
+      rule.charge!(other, tMs, cost - first, tMs);
+      expect(rule.remaining(other, tMs)).toBe(rule.remaining(state, tMs));
+    });
   });
 
   it('a rule names the earliest time of an admission, in debt too', () => {
-    fc.assert(
-      fc.property(steps, fc.integer({ min: 1, max: 4 }), (before, n) => {
-        const { state, tMs } = run(rule, before);
-        const at = rule.nextAdmission(state, tMs, n);
-        const admitsAt = (ms: number) => rule.admit(structuredClone(state), ms, n, 0) !== LIMITED;
-        if (at === NEVER) expect(admitsAt(tMs + 31_557_600_000)).toBe(false);
-        else expect(admitsAt(at)).toBe(true);
-        if (at !== NEVER && at - 2 * grainMs > tMs) expect(admitsAt(at - 2 * grainMs)).toBe(false);
-      }),
-    );
+    forAll([steps, fc.integer({ min: 1, max: 4 })], (before, n) => {
+      const { state, tMs } = run(rule, before);
+      const at = rule.nextAdmission(state, tMs, n);
+      const admitsAt = (ms: number) => rule.admit(structuredClone(state), ms, n, 0) !== LIMITED;
+      if (at === NEVER) expect(admitsAt(tMs + 31_557_600_000)).toBe(false);
+      else expect(admitsAt(at)).toBe(true);
+      if (at !== NEVER && at - 2 * grainMs > tMs) expect(admitsAt(at - 2 * grainMs)).toBe(false);
+    });
   });
 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LIMITED } from '../../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
+import { forAll } from '../../../draws.js';
 
 const START_MS = 1_767_600_000_000;
 
@@ -65,15 +66,13 @@ const cases: readonly (readonly [string, (one: Drawn) => RuleDefinition, (one: D
 ];
 
 it.each(cases)('%s decides 2,000 requests as exact fractions do', (_, definitionFor, mostOf) => {
-  fc.assert(
-    fc.property(drawn, (one) => {
-      const times = timesOf(one);
-      const rule = ruleOf(definitionFor(one));
-      const state = rule.fresh(START_MS);
-      const admitted = times.map((at) => rule.admit(state, at, 1, 0) !== LIMITED);
-      expect(admitted).toEqual(admittedExactly(one, times, mostOf(one)));
-    }),
-  );
+  forAll([drawn], (one) => {
+    const times = timesOf(one);
+    const rule = ruleOf(definitionFor(one));
+    const state = rule.fresh(START_MS);
+    const admitted = times.map((at) => rule.admit(state, at, 1, 0) !== LIMITED);
+    expect(admitted).toEqual(admittedExactly(one, times, mostOf(one)));
+  });
 });
 
 it.each(cases)('%s admits every request that comes exactly when a token does', (_, definitionFor, mostOf) => {
@@ -203,12 +202,10 @@ function firstDifference(definition: RuleDefinition, exact: Exact, limit: number
 it.each(periodic)(
   '%s decides 2,000 requests over periods of a fraction of a ms as exact fractions do',
   (_, definitionFor, exactOf) => {
-    fc.assert(
-      fc.property(drawn, (one) => {
-        const exact = exactOf(BigInt(one.windowMs));
-        expect(firstDifference(definitionFor(one), exact, one.limit, timesOf(one))).toBeUndefined();
-      }),
-    );
+    forAll([drawn], (one) => {
+      const exact = exactOf(BigInt(one.windowMs));
+      expect(firstDifference(definitionFor(one), exact, one.limit, timesOf(one))).toBeUndefined();
+    });
   },
 );
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LIMITED } from '../../../../src/core/limiter/rule/rule.js';
 import { ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
+import { forAll } from '../../../draws.js';
 
 const START_MS = 1_700_000_000_000;
 const ONE_WINDOW = { within: 10_000, cycle_ms: 100_000 };
@@ -40,21 +41,21 @@ it.each([
 //
 //   m = ceil(lag / gap) - 1 came within the last lag ms, m - floor(m / n) of them at other nodes      admitted = L + m - floor(m / n)
 it('nodes at a steady rate give away what came at the others within the lag', () => {
-  fc.assert(
-    fc.property(
+  forAll(
+    [
       fc.record({
         nodes: fc.integer({ min: 1, max: 6 }),
         gap: fc.integer({ min: 1, max: 9 }),
         lag_ms: fc.integer({ min: 0, max: 90 }),
       }),
-      ({ nodes, gap, lag_ms }) => {
-        const times = Array.from({ length: 400 }, (_, index) => index * gap);
-        const m = Math.max(0, Math.ceil(lag_ms / gap) - 1);
-        const decisions = play({ design: 'batched', nodes, threshold: 100, lag_ms }, times);
-        const expected = 100 + m - Math.floor(m / nodes);
-        expect(decisions).toEqual(times.map((_, index) => index < expected));
-      },
-    ),
+    ],
+    ({ nodes, gap, lag_ms }) => {
+      const times = Array.from({ length: 400 }, (_, index) => index * gap);
+      const m = Math.max(0, Math.ceil(lag_ms / gap) - 1);
+      const decisions = play({ design: 'batched', nodes, threshold: 100, lag_ms }, times);
+      const expected = 100 + m - Math.floor(m / nodes);
+      expect(decisions).toEqual(times.map((_, index) => index < expected));
+    },
   );
 });
 
@@ -67,21 +68,14 @@ const requests = fc.array(fc.nat(12), { maxLength: 120 }).map((gaps) => {
 });
 
 it('nodes with a share each never admit more than one limiter, and no node more than its share', () => {
-  fc.assert(
-    fc.property(
-      requests,
-      fc.integer({ min: 1, max: 7 }),
-      fc.integer({ min: 1, max: 30 }),
-      (times, nodes, threshold) => {
-        const decisions = play({ design: 'local_share', nodes, threshold }, times);
-        for (let node = 0; node < nodes; node += 1) {
-          const ofNode = decisions.filter((_, index) => index % nodes === node);
-          const share = Math.floor(threshold / nodes) + (node < threshold % nodes ? 1 : 0);
-          expect(admitted(ofNode)).toBe(Math.min(share, ofNode.length));
-        }
-      },
-    ),
-  );
+  forAll([requests, fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 30 })], (times, nodes, threshold) => {
+    const decisions = play({ design: 'local_share', nodes, threshold }, times);
+    for (let node = 0; node < nodes; node += 1) {
+      const ofNode = decisions.filter((_, index) => index % nodes === node);
+      const share = Math.floor(threshold / nodes) + (node < threshold % nodes ? 1 : 0);
+      expect(admitted(ofNode)).toBe(Math.min(share, ofNode.length));
+    }
+  });
 });
 
 //   burst at 0   burst at 10   failover at 20      a replica that is behind by less than 10 ms has both: nothing is given away
@@ -100,16 +94,9 @@ it.each([
 it('nodes whose counts are known at once decide as one limiter', () => {
   const window = { threshold: 4, within: 5, cycle_ms: 20 };
   const one = ruleOf({ primitive: 'rolling_count', params: window });
-  fc.assert(
-    fc.property(
-      requests,
-      fc.constantFrom('exact', 'batched'),
-      fc.integer({ min: 1, max: 5 }),
-      (times, design, nodes) => {
-        const state = one.fresh(START_MS);
-        const expected = times.map((at) => one.admit(state, START_MS + at, 1, 0) !== LIMITED);
-        expect(play({ ...window, design, nodes }, times)).toEqual(expected);
-      },
-    ),
-  );
+  forAll([requests, fc.constantFrom('exact', 'batched'), fc.integer({ min: 1, max: 5 })], (times, design, nodes) => {
+    const state = one.fresh(START_MS);
+    const expected = times.map((at) => one.admit(state, START_MS + at, 1, 0) !== LIMITED);
+    expect(play({ ...window, design, nodes }, times)).toEqual(expected);
+  });
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITED } from '../../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
-import { tries } from '../../../draws.js';
+import { forAll } from '../../../draws.js';
 import { compare, type Limiter, limiters } from './decisions.js';
 
 interface Came {
@@ -167,21 +167,18 @@ const requests = fc.array(
 
 it.each(Object.entries(models))('%s decides as its model', (_, [definition, model]) => {
   const rule = ruleOf(definition);
-  fc.assert(
-    fc.property(requests, (asked) => {
-      const state = rule.fresh(START_MS);
-      const before: Came[] = [];
-      let t = START_MS;
-      for (const { gap, n, hold } of asked) {
-        t += gap;
-        const expected = model(before, t, n);
-        const delay = rule.admit(state, t, n, hold);
-        expect(delay).toBeCloseTo(expected, 6);
-        before.push({ t, n, hold, delay: expected });
-      }
-    }),
-    { numRuns: tries(150) },
-  );
+  forAll([requests], 150, (asked) => {
+    const state = rule.fresh(START_MS);
+    const before: Came[] = [];
+    let t = START_MS;
+    for (const { gap, n, hold } of asked) {
+      t += gap;
+      const expected = model(before, t, n);
+      const delay = rule.admit(state, t, n, hold);
+      expect(delay).toBeCloseTo(expected, 6);
+      before.push({ t, n, hold, delay: expected });
+    }
+  });
 });
 
 // Every rule against the decisions of the real limiters that follow it: admitted or not, delays, and the waits they announce.

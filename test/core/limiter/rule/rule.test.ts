@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { copyOf, LIMITED, NEVER, type Rule } from '../../../../src/core/limiter/rule/rule.js';
 import { primitives, ruleOf, stateCellsOf } from '../../../../src/core/limiter/rule/rule-definition.js';
-import { tries } from '../../../draws.js';
+import { forAll } from '../../../draws.js';
 import { rules } from './every-rule.js';
 
 const START_MS = 1_699_999_200_000;
@@ -68,14 +68,14 @@ it.each(Object.entries(rules).filter(([, definition]) => ruleOf(definition).addi
       if (room > 0) expect(rule.admit(state, tMs, room, 50)).toBe(0);
       expect(state).toEqual(copy);
     };
-    fc.assert(fc.property(asked, holds), { numRuns: tries(60) });
+    forAll([asked], 60, holds);
   },
 );
 
 describe.each(Object.entries(rules))('%s', (_, definition) => {
   const rule = ruleOf(definition);
   const grainMs = definition.clock_resolution_ms ?? 2 ** -11;
-  const check = (holds: (requests: readonly Asked[]) => void) => fc.assert(fc.property(asked, holds));
+  const check = (holds: (requests: readonly Asked[]) => void) => forAll([asked], holds);
 
   it('a rule decides on a copy of the state as on the state, which the copy leaves alone', () => {
     check((requests) => {
@@ -89,18 +89,15 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
   });
 
   it('a rule names the earliest time at which a request would be admitted', () => {
-    fc.assert(
-      fc.property(asked, fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 90 }), (requests, n, laterMs) => {
-        const { state, tMs } = stateAfter(rule, requests);
-        const now = tMs + laterMs;
-        const at = rule.nextAdmission(state, now, n);
-        if (at === NEVER) expect(admits(rule, state, now + 31_557_600_000, n)).toBe(false);
-        else expect(admits(rule, state, at, n)).toBe(true);
-        const before = at === NEVER ? now : at - 2 * grainMs;
-        if (before > now) expect(admits(rule, state, before, n)).toBe(false);
-      }),
-      { numRuns: tries(150) },
-    );
+    forAll([asked, fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 90 })], 150, (requests, n, laterMs) => {
+      const { state, tMs } = stateAfter(rule, requests);
+      const now = tMs + laterMs;
+      const at = rule.nextAdmission(state, now, n);
+      if (at === NEVER) expect(admits(rule, state, now + 31_557_600_000, n)).toBe(false);
+      else expect(admits(rule, state, at, n)).toBe(true);
+      const before = at === NEVER ? now : at - 2 * grainMs;
+      if (before > now) expect(admits(rule, state, before, n)).toBe(false);
+    });
   });
 
   it('a rule says so where a refused request brings the next admission forward', () => {
@@ -144,34 +141,28 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
   });
 
   it('a state is forgettable only where a new state decides alike', () => {
-    fc.assert(
-      fc.property(asked, fc.integer({ min: 0, max: 500 }), asked, (requests, idleMs, later) => {
-        const { state, tMs } = stateAfter(rule, requests);
-        if (!rule.forgettable(state, tMs + idleMs)) return;
-        const fresh = rule.fresh(START_MS);
-        let at = tMs + idleMs;
-        for (const { gapMs, n, holdMs } of later) {
-          at += gapMs;
-          expect(rule.admit(fresh, at, n, holdMs)).toBeCloseTo(rule.admit(state, at, n, holdMs), 3);
-        }
-      }),
-      { numRuns: tries(60) },
-    );
+    forAll([asked, fc.integer({ min: 0, max: 500 }), asked], 60, (requests, idleMs, later) => {
+      const { state, tMs } = stateAfter(rule, requests);
+      if (!rule.forgettable(state, tMs + idleMs)) return;
+      const fresh = rule.fresh(START_MS);
+      let at = tMs + idleMs;
+      for (const { gapMs, n, holdMs } of later) {
+        at += gapMs;
+        expect(rule.admit(fresh, at, n, holdMs)).toBeCloseTo(rule.admit(state, at, n, holdMs), 3);
+      }
+    });
   });
 
   it('a rule gives nothing back when the clock steps back', () => {
     // The next request is for another node, which may have room.
     if (definition.primitive === 'many_nodes' && !JSON.stringify(definition).includes('"one"')) return;
-    fc.assert(
-      fc.property(asked, fc.integer({ min: 1, max: 50_000 }), (requests, backMs) => {
-        const { state, tMs } = stateAfter(rule, requests);
-        expect(rule.remaining(state, tMs - backMs)).toBeLessThanOrEqual(rule.remaining(state, tMs));
-        const copy = structuredClone(state);
-        rule.admit(copy, tMs - backMs, 1, 10);
-        expect(rule.remaining(copy, tMs)).toBeLessThanOrEqual(rule.remaining(state, tMs));
-      }),
-      { numRuns: tries(60) },
-    );
+    forAll([asked, fc.integer({ min: 1, max: 50_000 })], 60, (requests, backMs) => {
+      const { state, tMs } = stateAfter(rule, requests);
+      expect(rule.remaining(state, tMs - backMs)).toBeLessThanOrEqual(rule.remaining(state, tMs));
+      const copy = structuredClone(state);
+      rule.admit(copy, tMs - backMs, 1, 10);
+      expect(rule.remaining(copy, tMs)).toBeLessThanOrEqual(rule.remaining(state, tMs));
+    });
   });
 
   it('a rule admits as much as at first after years of silence', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseRate, type Rate } from '../../../../src/core/schema/quantity.js';
 import type { ArrivalSpec } from '../../../../src/harness/traffic/arrival/arrival-schema.js';
+import { forAll } from '../../../draws.js';
 import { arrivalOf, countsOf, drawn, total } from './draw.js';
 
 const said = ({ requests, cycles }: Rate) => `${requests} per ${cycles} cycles`;
@@ -68,12 +69,10 @@ it.each<[spec: ArrivalSpec, counts: string]>([
 });
 
 it('a constant model of rate r has given floor(n r) requests after n cycles', () => {
-  fc.assert(
-    fc.property(anyRate, fc.integer({ min: 1, max: 3000 }), (r, cycles) => {
-      const counts = countsOf(arrivalOf({ model: 'constant', rate: said(r) }), cycles);
-      return total(counts) === Math.floor((cycles * r.requests) / r.cycles);
-    }),
-  );
+  forAll([anyRate, fc.integer({ min: 1, max: 3000 })], (r, cycles) => {
+    const counts = countsOf(arrivalOf({ model: 'constant', rate: said(r) }), cycles);
+    return total(counts) === Math.floor((cycles * r.requests) / r.cycles);
+  });
 });
 
 it('a constant model does not drift however fine its rate is', () => {
@@ -85,23 +84,21 @@ it('a constant model does not drift however fine its rate is', () => {
 });
 
 it('a ramp has given the whole part of its integral after every cycle', () => {
-  fc.assert(
-    fc.property(anyRate, anyRate, fc.integer({ min: 1, max: 200 }), fc.boolean(), (start, end, over, repeat) => {
-      const spec = { model: 'ramp', start_rate: said(start), end_rate: said(end), over, repeat } as const;
-      const counts = countsOf(arrivalOf(spec), 3 * over);
-      const [a, b] = [start, end].map(({ requests, cycles }) => [BigInt(requests), BigInt(cycles)] as const);
-      const T = BigInt(over);
-      // 2 T qa qb times the integral, from the antiderivative a t + (b - a) t^2 / 2T.
-      const under = 2n * T * a![1] * b![1];
-      const within = (t: bigint) => 2n * T * t * a![0] * b![1] + (b![0] * a![1] - a![0] * b![1]) * t * t;
-      const integral = (t: bigint) => {
-        if (repeat) return (t / T) * within(T) + within(t % T);
-        return t <= T ? within(t) : within(T) + 2n * T * (t - T) * b![0] * a![1];
-      };
-      const expected = counts.map((_, c) => Number(integral(BigInt(c) + 1n) / under - integral(BigInt(c)) / under));
-      expect(counts).toEqual(expected);
-    }),
-  );
+  forAll([anyRate, anyRate, fc.integer({ min: 1, max: 200 }), fc.boolean()], (start, end, over, repeat) => {
+    const spec = { model: 'ramp', start_rate: said(start), end_rate: said(end), over, repeat } as const;
+    const counts = countsOf(arrivalOf(spec), 3 * over);
+    const [a, b] = [start, end].map(({ requests, cycles }) => [BigInt(requests), BigInt(cycles)] as const);
+    const T = BigInt(over);
+    // 2 T qa qb times the integral, from the antiderivative a t + (b - a) t^2 / 2T.
+    const under = 2n * T * a![1] * b![1];
+    const within = (t: bigint) => 2n * T * t * a![0] * b![1] + (b![0] * a![1] - a![0] * b![1]) * t * t;
+    const integral = (t: bigint) => {
+      if (repeat) return (t / T) * within(T) + within(t % T);
+      return t <= T ? within(t) : within(T) + 2n * T * (t - T) * b![0] * a![1];
+    };
+    const expected = counts.map((_, c) => Number(integral(BigInt(c) + 1n) / under - integral(BigInt(c)) / under));
+    expect(counts).toEqual(expected);
+  });
 });
 
 it('a ramp of rates too fine for one denominator is less than one request from its integral', () => {
@@ -134,37 +131,37 @@ it('an empty log is silent', () => {
 });
 
 it('a sine stays within one request of its integral, and gives whole periods exactly', () => {
-  fc.assert(
-    fc.property(
+  forAll(
+    [
       anyRate,
       fc.double({ min: 0, max: 1, noNaN: true }),
       fc.integer({ min: 1, max: 300 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
-      (mean, share, period, phase) => {
-        const m = mean.requests / mean.cycles;
-        const amplitude = parseRate((m * share).toFixed(6), 777);
-        fc.pre(amplitude.requests / amplitude.cycles <= m);
-        const a = amplitude.requests / amplitude.cycles;
-        const counts = countsOf(
-          arrivalOf({ model: 'sine', rate: said(mean), amplitude: said(amplitude), period, phase }),
-          3 * period,
-        );
-        const turns = (x: number) => Math.cos(2 * Math.PI * x);
-        let sum = 0;
-        let furthest = 0;
-        const periods: number[] = [];
-        counts.forEach((count, cycle) => {
-          sum += count;
-          const t = cycle + 1;
-          const integral = m * t + ((a * period) / (2 * Math.PI)) * (turns(phase) - turns(t / period + phase));
-          furthest = Math.max(furthest, Math.abs(sum - integral));
-          if (t % period === 0) periods.push(sum);
-        });
-        expect(furthest).toBeLessThan(1 + 1e-6);
-        expect(periods).toEqual([1, 2, 3].map((n) => Math.floor((n * period * mean.requests) / mean.cycles)));
-        expect(Math.min(...counts)).toBeGreaterThanOrEqual(0);
-      },
-    ),
+    ],
+    (mean, share, period, phase) => {
+      const m = mean.requests / mean.cycles;
+      const amplitude = parseRate((m * share).toFixed(6), 777);
+      fc.pre(amplitude.requests / amplitude.cycles <= m);
+      const a = amplitude.requests / amplitude.cycles;
+      const counts = countsOf(
+        arrivalOf({ model: 'sine', rate: said(mean), amplitude: said(amplitude), period, phase }),
+        3 * period,
+      );
+      const turns = (x: number) => Math.cos(2 * Math.PI * x);
+      let sum = 0;
+      let furthest = 0;
+      const periods: number[] = [];
+      counts.forEach((count, cycle) => {
+        sum += count;
+        const t = cycle + 1;
+        const integral = m * t + ((a * period) / (2 * Math.PI)) * (turns(phase) - turns(t / period + phase));
+        furthest = Math.max(furthest, Math.abs(sum - integral));
+        if (t % period === 0) periods.push(sum);
+      });
+      expect(furthest).toBeLessThan(1 + 1e-6);
+      expect(periods).toEqual([1, 2, 3].map((n) => Math.floor((n * period * mean.requests) / mean.cycles)));
+      expect(Math.min(...counts)).toBeGreaterThanOrEqual(0);
+    },
   );
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readInstant } from '../../../../src/harness/traffic/log/instant.js';
 import { type TimeUnit, unitOf } from '../../../../src/harness/traffic/log/unix.js';
-import { tries } from '../../../draws.js';
+import { forAll } from '../../../draws.js';
 
 /** Reads a text that stands among other bytes, so that a look beyond its end would be noticed. */
 function read(text: string, unit: TimeUnit = 's'): number {
@@ -114,16 +114,13 @@ it.each([
 it('dates with clock times agree with the calendar of the engine on every day and in every zone', () => {
   const instants = fc.date({ min: new Date('0001-01-01'), max: new Date('9998-12-31'), noInvalidDate: true });
   const zones = fc.integer({ min: -14 * 60, max: 14 * 60 });
-  fc.assert(
-    fc.property(instants, zones, (instant, zone) => {
-      const local = new Date(instant.getTime() + zone * 60_000).toISOString().slice(0, -1);
-      const [hours, minutes] = [Math.floor(Math.abs(zone) / 60), Math.abs(zone) % 60];
-      const pad = (part: number): string => String(part).padStart(2, '0');
-      const text = `${local}${zone < 0 ? '-' : '+'}${pad(hours)}:${pad(minutes)}`;
-      expect(read(text)).toBe(instant.getTime());
-    }),
-    { numRuns: tries(2000) },
-  );
+  forAll([instants, zones], 2000, (instant, zone) => {
+    const local = new Date(instant.getTime() + zone * 60_000).toISOString().slice(0, -1);
+    const [hours, minutes] = [Math.floor(Math.abs(zone) / 60), Math.abs(zone) % 60];
+    const pad = (part: number): string => String(part).padStart(2, '0');
+    const text = `${local}${zone < 0 ? '-' : '+'}${pad(hours)}:${pad(minutes)}`;
+    expect(read(text)).toBe(instant.getTime());
+  });
 });
 
 it.each<[string, TimeUnit, number]>([
@@ -182,22 +179,18 @@ it('a number since 1970 is rounded down exactly, whatever its digits', () => {
   const perMs: Record<'s' | 'ms' | 'us' | 'ns', bigint> = { s: 1n, ms: 1n, us: 1000n, ns: 1_000_000n };
   const whole = fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n });
   const decimals = fc.stringMatching(/^\d{0,25}$/);
-  fc.assert(
-    fc.property(
-      whole,
-      decimals,
-      fc.constantFrom('s' as const, 'ms' as const, 'us' as const, 'ns' as const),
-      (value, fraction, unit) => {
-        const text = fraction === '' ? `${value}` : `${value}.${fraction}`;
-        const scale = 10n ** BigInt(fraction.length);
-        const magnitude = (value < 0n ? -value : value) * scale + BigInt(fraction || '0');
-        const scaled = (value < 0n ? -magnitude : magnitude) * units[unit];
-        const divisor = scale * perMs[unit];
-        const floored = scaled / divisor - (scaled < 0n && scaled % divisor !== 0n ? 1n : 0n);
-        expect(read(text, unit)).toBe(Number(floored));
-      },
-    ),
-    { numRuns: tries(2000) },
+  forAll(
+    [whole, decimals, fc.constantFrom('s' as const, 'ms' as const, 'us' as const, 'ns' as const)],
+    2000,
+    (value, fraction, unit) => {
+      const text = fraction === '' ? `${value}` : `${value}.${fraction}`;
+      const scale = 10n ** BigInt(fraction.length);
+      const magnitude = (value < 0n ? -value : value) * scale + BigInt(fraction || '0');
+      const scaled = (value < 0n ? -magnitude : magnitude) * units[unit];
+      const divisor = scale * perMs[unit];
+      const floored = scaled / divisor - (scaled < 0n && scaled % divisor !== 0n ? 1n : 0n);
+      expect(read(text, unit)).toBe(Number(floored));
+    },
   );
 });
 

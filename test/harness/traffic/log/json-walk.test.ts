@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonWalk, locate, plainText, WantedField } from '../../../../src/harness/traffic/log/json.js';
+import { forAll } from '../../../draws.js';
 
 /** The text of each wanted value in the object, undefined for one that is not there; or that the text is no object. */
 function found(text: string, names: readonly string[]): (string | undefined)[] | 'no object' {
@@ -15,28 +16,24 @@ describe('members of an object', () => {
   const object = fc.dictionary(name, fc.jsonValue());
 
   it('members of an object are found as JSON.parse finds them, however the text is spaced and escaped', () => {
-    fc.assert(
-      fc.property(object, fc.constantFrom('', ' ', '\t'), fc.boolean(), (value, space, isEscaped) => {
-        const plain = JSON.stringify(value, null, space);
-        const text = isEscaped
-          ? plain.replace(/[^\t\n -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
-          : plain;
-        const names = Object.keys(value);
-        const values = found(text, names);
-        expect(values === 'no object' ? values : values.map((part) => part && JSON.parse(part))).toEqual(
-          names.map((key) => JSON.parse(JSON.stringify(value[key]))),
-        );
-      }),
-    );
+    forAll([object, fc.constantFrom('', ' ', '\t'), fc.boolean()], (value, space, isEscaped) => {
+      const plain = JSON.stringify(value, null, space);
+      const text = isEscaped
+        ? plain.replace(/[^\t\n -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        : plain;
+      const names = Object.keys(value);
+      const values = found(text, names);
+      expect(values === 'no object' ? values : values.map((part) => part && JSON.parse(part))).toEqual(
+        names.map((key) => JSON.parse(JSON.stringify(value[key]))),
+      );
+    });
   });
 
   it('a text that ends before its object does is no object', () => {
-    fc.assert(
-      fc.property(object, fc.double({ min: 0, max: 1, noNaN: true }), (value, share) => {
-        const text = JSON.stringify(value);
-        expect(found(text.slice(0, Math.floor(share * (text.length - 1))), [])).toBe('no object');
-      }),
-    );
+    forAll([object, fc.double({ min: 0, max: 1, noNaN: true })], (value, share) => {
+      const text = JSON.stringify(value);
+      expect(found(text.slice(0, Math.floor(share * (text.length - 1))), [])).toBe('no object');
+    });
   });
 
   // biome-ignore format: one line for each kind

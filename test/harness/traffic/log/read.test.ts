@@ -6,7 +6,7 @@ import { Failure } from '../../../../src/core/schema/failure.js';
 import { logFormats } from '../../../../src/harness/traffic/log/formats.js';
 import type { LogOptions } from '../../../../src/harness/traffic/log/log-options.js';
 import { readLog, readLogs } from '../../../../src/harness/traffic/log/read.js';
-import { tries } from '../../../draws.js';
+import { forAll, forAllAsync } from '../../../draws.js';
 import { temporaryFiles } from '../../../left-behind.js';
 import { Counted } from './counted.js';
 import { readCut, readText, type TextReading } from './reading.js';
@@ -41,11 +41,9 @@ describe('a log that is cut', () => {
     const bytes = Buffer.from(log);
     const whole = readCut(bytes, [], options);
     expect(readCut(bytes, new Array(bytes.length).fill(1), options)).toEqual(whole);
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 300 })), (lengths) => {
+    forAll([fc.array(fc.integer({ min: 0, max: 300 }))], (lengths) => {
         expect(readCut(bytes, lengths, options)).toEqual(whole);
-      })
-    );
+      });
   });
 
   it('a large log reads the same wherever it is cut, before and after its format is recognised', async () => {
@@ -235,23 +233,21 @@ const texts = words.map((parts) => Buffer.from(parts.join('')));
 const formats = fc.constantFrom(undefined, ...logFormats);
 
 it('a file of any bytes is read or refused in words, and a request is a whole number at a whole ms', async () => {
-  await fc.assert(
-    fc.asyncProperty(
+  await forAllAsync(
+    [
       fc.oneof(
         texts,
         fc.uint8Array().map((bytes) => Buffer.from(bytes)),
       ),
       formats,
-      async (bytes, format) => {
-        const read = await readText([bytes], { format }).catch((error: unknown) => error);
-        if (read instanceof Failure) return;
-        const { heard, reading } = read as TextReading;
-        expect(heard.every(([unixMs, n]) => Number.isSafeInteger(unixMs) && Number.isSafeInteger(n) && n > 0)).toBe(
-          true,
-        );
-        expect(reading.requests).toBe(heard.reduce((sum, [, n]) => sum + n, 0));
-      },
-    ),
-    { numRuns: tries(2000) },
+    ],
+    2000,
+    async (bytes, format) => {
+      const read = await readText([bytes], { format }).catch((error: unknown) => error);
+      if (read instanceof Failure) return;
+      const { heard, reading } = read as TextReading;
+      expect(heard.every(([unixMs, n]) => Number.isSafeInteger(unixMs) && Number.isSafeInteger(n) && n > 0)).toBe(true);
+      expect(reading.requests).toBe(heard.reduce((sum, [, n]) => sum + n, 0));
+    },
   );
 });

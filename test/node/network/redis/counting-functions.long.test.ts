@@ -7,6 +7,7 @@ import { prefixOf } from '../../../../src/node/network/redis/buckets.js';
 import { RedisConnection } from '../../../../src/node/network/redis/connection.js';
 import { GateBytes } from '../../../../src/node/network/redis/gate-bytes.js';
 import { NaiveLimiter } from '../../../core/limiter/naive-limiter.js';
+import { forAllAsync } from '../../../draws.js';
 import { hasRedis, RedisServer } from './server.js';
 
 /** A cycle of some ms, so that a test goes through hundreds of them. */
@@ -58,36 +59,36 @@ const step = fc.record({
 
 describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
   it('three nodes decide in Redis as the naive model, whatever they send at once', async () => {
-    await fc.assert(
-      fc.asyncProperty(
+    await forAllAsync(
+      [
         fc.integer({ min: 1, max: 12 }),
         fc.integer({ min: 1, max: 9 }),
         fc.array(step, { minLength: 5, maxLength: 40 }),
-        async (threshold, within, steps) => {
-          const gate = await makeGate(threshold, within);
-          const batches = nodes.map((node) => new CountBatch(node));
-          const asked: Promise<{ readonly n: number; readonly counted: GateReply }>[] = [];
-          for (const { node, n, waitMs } of steps) {
-            asked.push(batches[node]!.count(prefix, gate, n).then((counted) => ({ n, counted })));
-            if (waitMs > 0) await pause(waitMs);
-          }
-          const told = await Promise.all(asked);
-          // In a cycle the count only rises: cycle and count give the order in which Redis counted.
-          told.sort((a, b) => a.counted.cycle - b.counted.cycle || a.counted.count - b.counted.count);
-          const model = new NaiveLimiter(threshold, within, told[0]!.counted.cycle);
-          for (const { n, counted } of told) {
-            const { admitted } = model.decide(n, counted.cycle);
-            const { count, state } = model;
-            expect({ ...counted, state: counted.isLimiting ? 'limiting' : 'allowing' }).toMatchObject({
-              admitted,
-              count,
-              state,
-            });
-          }
-          expect(await movesOf(gate)).toEqual(model.transitions);
-        },
-      ),
+      ],
       { numRuns: 60 },
+      async (threshold, within, steps) => {
+        const gate = await makeGate(threshold, within);
+        const batches = nodes.map((node) => new CountBatch(node));
+        const asked: Promise<{ readonly n: number; readonly counted: GateReply }>[] = [];
+        for (const { node, n, waitMs } of steps) {
+          asked.push(batches[node]!.count(prefix, gate, n).then((counted) => ({ n, counted })));
+          if (waitMs > 0) await pause(waitMs);
+        }
+        const told = await Promise.all(asked);
+        // In a cycle the count only rises: cycle and count give the order in which Redis counted.
+        told.sort((a, b) => a.counted.cycle - b.counted.cycle || a.counted.count - b.counted.count);
+        const model = new NaiveLimiter(threshold, within, told[0]!.counted.cycle);
+        for (const { n, counted } of told) {
+          const { admitted } = model.decide(n, counted.cycle);
+          const { count, state } = model;
+          expect({ ...counted, state: counted.isLimiting ? 'limiting' : 'allowing' }).toMatchObject({
+            admitted,
+            count,
+            state,
+          });
+        }
+        expect(await movesOf(gate)).toEqual(model.transitions);
+      },
     );
   });
 
