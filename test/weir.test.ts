@@ -1,6 +1,6 @@
 // The library: what a program that embeds Weir gets. Each part is specified where it is made; here is what they promise together.
 import { lastValueFrom } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type ArrivalFunction,
   type Behaviour,
@@ -123,122 +123,118 @@ it('createLimiter says which field was meant', () => {
   expect(() => createLimiter({ treshold: 5 } as never)).toThrow(/threshold/);
 });
 
-describe('a scenario made of an object', () => {
-  const question = 'How many?';
+const question = 'How many?';
 
-  it.each([undefined, {}, { duration: 3 }, 'burst.yaml'])(
-    'a scenario that is not loaded is refused: %j',
-    async (given) => {
-      const scenario = given as unknown as LoadedScenario;
-      const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
-      for (const run of [
-        async () => simulate(scenario),
-        async () => lastValueFrom(simulate$(scenario)),
-        () => load(scenario),
-      ])
-        await expect(run()).rejects.toEqual(failure);
-    },
-  );
+it.each([undefined, {}, { duration: 3 }, 'burst.yaml'])(
+  'a scenario that is not loaded is refused: %j',
+  async (given) => {
+    const scenario = given as unknown as LoadedScenario;
+    const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
+    for (const run of [
+      async () => simulate(scenario),
+      async () => lastValueFrom(simulate$(scenario)),
+      () => load(scenario),
+    ])
+      await expect(run()).rejects.toEqual(failure);
+  },
+);
 
-  it('parseScenario makes of an object the scenario of the same text', async () => {
-    const scenario: ScenarioObject = { question, duration: 20, seed: 3, arrivals: [{ model: 'poisson', rate: 4 }] };
-    const [fromObject, fromText] = [parseScenario(scenario), parseScenario(JSON.stringify(scenario))];
-    expect((await simulate(fromObject)).outcome).toEqual((await simulate(fromText)).outcome);
-  });
+it('parseScenario makes of an object the scenario of the same text', async () => {
+  const scenario: ScenarioObject = { question, duration: 20, seed: 3, arrivals: [{ model: 'poisson', rate: 4 }] };
+  const [fromObject, fromText] = [parseScenario(scenario), parseScenario(JSON.stringify(scenario))];
+  expect((await simulate(fromObject)).outcome).toEqual((await simulate(fromText)).outcome);
+});
 
-  it('parseScenario takes functions as arrivals, with chance that follows from the seed', async () => {
-    const arrivals: ArrivalFunction[] = [(cycle) => (cycle === 2 ? 5 : 0), (_, random) => Math.floor(3 * random())];
-    const run = async (seed: number) =>
-      (await simulate(parseScenario({ question, duration: 50, seed, arrivals }))).totals;
-    const rows = async (seed: number) => [...(await run(seed)).rows()].map(({ cycle, requests }) => [cycle, requests]);
-    expect(await rows(1)).toEqual(await rows(1));
-    expect(await rows(1)).not.toEqual(await rows(2));
-    expect(Object.fromEntries(await rows(1))['2']).toBeGreaterThanOrEqual(5);
-  });
+it('parseScenario takes functions as arrivals, with chance that follows from the seed', async () => {
+  const arrivals: ArrivalFunction[] = [(cycle) => (cycle === 2 ? 5 : 0), (_, random) => Math.floor(3 * random())];
+  const run = async (seed: number) =>
+    (await simulate(parseScenario({ question, duration: 50, seed, arrivals }))).totals;
+  const rows = async (seed: number) => [...(await run(seed)).rows()].map(({ cycle, requests }) => [cycle, requests]);
+  expect(await rows(1)).toEqual(await rows(1));
+  expect(await rows(1)).not.toEqual(await rows(2));
+  expect(Object.fromEntries(await rows(1))['2']).toBeGreaterThanOrEqual(5);
+});
 
-  it('a scenario keeps its functions where a cycle has another length', async () => {
-    const scenario = parseScenario({ question, duration: 10, arrivals: [() => 2] }).at(100);
-    expect((await simulate(scenario)).outcome.requests).toBe(20);
-  });
+it('a scenario keeps its functions where a cycle has another length', async () => {
+  const scenario = parseScenario({ question, duration: 10, arrivals: [() => 2] }).at(100);
+  expect((await simulate(scenario)).outcome.requests).toBe(20);
+});
 
-  it.each<[what: string, scenario: ScenarioObject, places: string[]]>([
-    ['a field that is none', { question, arivals: [] } as never, ['/arivals']],
-    ['functions without an end', { question, arrivals: [() => 1] }, ['/duration']],
-  ])('parseScenario refuses %s with its place', (_, scenario, places) => {
-    expect(placesOf(() => parseScenario(scenario))).toEqual(['invalid_input', ...places]);
-  });
+it.each<[what: string, scenario: ScenarioObject, places: string[]]>([
+  ['a field that is none', { question, arivals: [] } as never, ['/arivals']],
+  ['functions without an end', { question, arrivals: [() => 1] }, ['/duration']],
+])('parseScenario refuses %s with its place', (_, scenario, places) => {
+  expect(placesOf(() => parseScenario(scenario))).toEqual(['invalid_input', ...places]);
+});
 
-  it.each([-1, 0.5, Number.NaN, 10_000_001])('a run refuses a function that returns %d', async (n) => {
-    const scenario = parseScenario({ question, duration: 5, arrivals: [() => n] });
-    await expect(simulate(scenario)).rejects.toMatchObject({
-      code: 'invalid_input',
-      faults: [{ path: '/arrivals/0' }],
-    });
-  });
-
-  it('parseScenario takes clients whose behaviour is a function', async () => {
-    type State = { readonly at: 'idle' } | { readonly at: 'asking'; readonly job: Job };
-    const once: Behaviour<State> = {
-      initial: { at: 'idle' },
-      on(state, event): Step<State> {
-        if (event.type === 'job')
-          return [{ at: 'asking', job: event.job }, [{ type: 'send', job: event.job, number: 1 }]];
-        if (state.at === 'idle' || !('attempt' in event) || event.type === 'late') return [state, []];
-        const ending = event.type === 'served' ? 'succeeded' : 'given_up';
-        return [{ at: 'idle' }, [{ type: 'finish', job: state.job, ending }]];
-      },
-    };
-    const clientsOf = async (client: NonNullable<ScenarioObject['clients']>[number]) => {
-      const arrivals = [{ model: 'counts' as const, counts: [5, 0, 5] }];
-      const scenario = { question, duration: 3, limiter: { threshold: 4, within: 3 }, arrivals, clients: [client] };
-      return (await simulate(parseScenario(scenario))).outcome.clients;
-    };
-    const figures = await clientsOf({ kind: 'custom', name: 'once', share: 2, ...once });
-    expect(figures?.[1]).toMatchObject({ kind: 'once' });
-    expect(figures).toEqual(await clientsOf({ kind: 'open', name: 'once', share: 2 }));
-  });
-
-  it.each<[what: string, client: object, place: string]>([
-    ['without a function', { initial: { at: 'idle' } }, '/clients/0/kind'],
-    ['without a state to begin in', { on: () => [] }, '/clients/0/kind'],
-    ['with a share out of range', { initial: { at: 'idle' }, on: () => [], share: -1 }, '/clients/0/share'],
-  ])('parseScenario refuses a client %s', (_, client, place) => {
-    const clients = [{ kind: 'custom', ...client }] as unknown as ScenarioObject['clients'];
-    const scenario = { question, duration: 3, arrivals: [() => 1], clients };
-    expect(placesOf(() => parseScenario(scenario))).toEqual(['invalid_input', place]);
-  });
-
-  it('a run passes on what a function throws', async () => {
-    const broken = () => {
-      throw new RangeError('no such cycle');
-    };
-    const scenario = parseScenario({ question, duration: 5, arrivals: [broken] });
-    await expect(simulate(scenario)).rejects.toThrow(new RangeError('no such cycle'));
+it.each([-1, 0.5, Number.NaN, 10_000_001])('a run refuses a function that returns %d', async (n) => {
+  const scenario = parseScenario({ question, duration: 5, arrivals: [() => n] });
+  await expect(simulate(scenario)).rejects.toMatchObject({
+    code: 'invalid_input',
+    faults: [{ path: '/arrivals/0' }],
   });
 });
 
-describe('compare', () => {
-  const run = (counts: number[], threshold = 3) =>
-    simulate(
-      parseScenario({
-        question: 'How many?',
-        limiter: { threshold, within: 2 },
-        duration: 5,
-        drain: 0,
-        arrivals: [{ model: 'counts', counts }],
-      }),
-    );
+it('parseScenario takes clients whose behaviour is a function', async () => {
+  type State = { readonly at: 'idle' } | { readonly at: 'asking'; readonly job: Job };
+  const once: Behaviour<State> = {
+    initial: { at: 'idle' },
+    on(state, event): Step<State> {
+      if (event.type === 'job')
+        return [{ at: 'asking', job: event.job }, [{ type: 'send', job: event.job, number: 1 }]];
+      if (state.at === 'idle' || !('attempt' in event) || event.type === 'late') return [state, []];
+      const ending = event.type === 'served' ? 'succeeded' : 'given_up';
+      return [{ at: 'idle' }, [{ type: 'finish', job: state.job, ending }]];
+    },
+  };
+  const clientsOf = async (client: NonNullable<ScenarioObject['clients']>[number]) => {
+    const arrivals = [{ model: 'counts' as const, counts: [5, 0, 5] }];
+    const scenario = { question, duration: 3, limiter: { threshold: 4, within: 3 }, arrivals, clients: [client] };
+    return (await simulate(parseScenario(scenario))).outcome.clients;
+  };
+  const figures = await clientsOf({ kind: 'custom', name: 'once', share: 2, ...once });
+  expect(figures?.[1]).toMatchObject({ kind: 'once' });
+  expect(figures).toEqual(await clientsOf({ kind: 'open', name: 'once', share: 2 }));
+});
 
-  it('compare finds nothing between two runs that are the same', async () => {
-    expect(compare(await run([2, 0, 1]), await run([2, 0, 1]))).toEqual([]);
-  });
+it.each<[what: string, client: object, place: string]>([
+  ['without a function', { initial: { at: 'idle' } }, '/clients/0/kind'],
+  ['without a state to begin in', { on: () => [] }, '/clients/0/kind'],
+  ['with a share out of range', { initial: { at: 'idle' }, on: () => [], share: -1 }, '/clients/0/share'],
+])('parseScenario refuses a client %s', (_, client, place) => {
+  const clients = [{ kind: 'custom', ...client }] as unknown as ScenarioObject['clients'];
+  const scenario = { question, duration: 3, arrivals: [() => 1], clients };
+  expect(placesOf(() => parseScenario(scenario))).toEqual(['invalid_input', place]);
+});
 
-  it('compare names cycle, contract and figure of each difference; counts and states where they begin to differ', async () => {
-    const differences = compare(await run([2, 1, 0, 4]), await run([2, 2, 0, 4]));
-    expect(
-      differences.map((one) => `${one.cycle} ${one.contract} ${one.figure} ${one.predicted} ${one.observed}`),
-    ).toEqual(['1 all requests 1 2', '1 all count 3 4', '1 all state allowing limiting']);
-  });
+it('a run passes on what a function throws', async () => {
+  const broken = () => {
+    throw new RangeError('no such cycle');
+  };
+  const scenario = parseScenario({ question, duration: 5, arrivals: [broken] });
+  await expect(simulate(scenario)).rejects.toThrow(new RangeError('no such cycle'));
+});
+
+const run = (counts: number[], threshold = 3) =>
+  simulate(
+    parseScenario({
+      question: 'How many?',
+      limiter: { threshold, within: 2 },
+      duration: 5,
+      drain: 0,
+      arrivals: [{ model: 'counts', counts }],
+    }),
+  );
+
+it('compare finds nothing between two runs that are the same', async () => {
+  expect(compare(await run([2, 0, 1]), await run([2, 0, 1]))).toEqual([]);
+});
+
+it('compare names cycle, contract and figure of each difference; counts and states where they begin to differ', async () => {
+  const differences = compare(await run([2, 1, 0, 4]), await run([2, 2, 0, 4]));
+  expect(
+    differences.map((one) => `${one.cycle} ${one.contract} ${one.figure} ${one.predicted} ${one.observed}`),
+  ).toEqual(['1 all requests 1 2', '1 all count 3 4', '1 all state allowing limiting']);
 });
 
 it('a node in this process answers, and its record holds against its key and no other', async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { families } from '../../src/core/limiter/products/families.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
@@ -184,40 +184,38 @@ it('weir simulate --inspect shows a state of a definition of its own; the next r
   expect(readdirSync(out).filter((name) => name.startsWith('trace'))).toEqual([]);
 });
 
-describe('a seed that a run has named', () => {
-  const scenario = (seed: string) =>
-    file(
-      `few-${seed.replaceAll('/', '-')}.yaml`,
-      `question: Are there few?\nname: few\nseed: ${seed}\nduration: 40\nlimiter: { threshold: 5, within: 5 }\narrivals: [{ model: poisson, rate: 1 }]\nexpect: [{ name: few, that: requests <= 40 }]\n`,
-    );
-  const ran = async (...args: string[]) => {
-    const { code, out } = await weirHere(['simulate', ...args, '--out', 'none', '--json']);
-    return { code, outcome: JSON.parse(out) };
-  };
-
-  it('a seed that a run has named fails again by --seed and in a scenario, with the same digest', async () => {
-    const { outcome } = await ran(scenario('77'), '--replications', '12', '--workers', '1');
-    const failed: (string | number)[] = outcome.replications.failed_seeds;
-    const following = failed.filter((seed) => typeof seed === 'string');
-    expect(following.length).toBeGreaterThan(0);
-    for (const seed of following) {
-      const asked = await ran(scenario('77'), '--seed', seed);
-      const written = await ran(scenario(seed));
-      expect([asked.code, asked.outcome.seed, asked.outcome.verdict]).toEqual([1, seed, 'not held']);
-      expect(written.outcome.digest).toBe(asked.outcome.digest);
-    }
-  });
-
-  it('a seed that a run has named is in what the run prints, and in the line that repeats it', async () => {
-    const { out } = await weirHere(['simulate', scenario('77'), '--seed', '77/2', '--out', join(folder, 'named-seed')]);
-    expect(out).toContain('seed 77/2');
-    const { command } = JSON.parse(readFileSync(join(folder, 'named-seed/outcome.json'), 'utf8'));
-    expect(command).toMatch(/^weir simulate \S+few-77\.yaml --seed 77\/2$/);
-  });
-
-  const none = ['77/', '/2', '77/02', '77/0', '-1', '1.5', '77/2/', 'x', '1e3', '99999999999999999999'];
-  refuses(
-    ['simulate', scenario('77'), '--out', 'none'],
-    none.map((seed) => [`--seed=${seed}`, 'a seed that a run has named']),
+const scenario = (seed: string) =>
+  file(
+    `few-${seed.replaceAll('/', '-')}.yaml`,
+    `question: Are there few?\nname: few\nseed: ${seed}\nduration: 40\nlimiter: { threshold: 5, within: 5 }\narrivals: [{ model: poisson, rate: 1 }]\nexpect: [{ name: few, that: requests <= 40 }]\n`,
   );
+const ran = async (...args: string[]) => {
+  const { code, out } = await weirHere(['simulate', ...args, '--out', 'none', '--json']);
+  return { code, outcome: JSON.parse(out) };
+};
+
+it('a seed that a run has named fails again by --seed and in a scenario, with the same digest', async () => {
+  const { outcome } = await ran(scenario('77'), '--replications', '12', '--workers', '1');
+  const failed: (string | number)[] = outcome.replications.failed_seeds;
+  const following = failed.filter((seed) => typeof seed === 'string');
+  expect(following.length).toBeGreaterThan(0);
+  for (const seed of following) {
+    const asked = await ran(scenario('77'), '--seed', seed);
+    const written = await ran(scenario(seed));
+    expect([asked.code, asked.outcome.seed, asked.outcome.verdict]).toEqual([1, seed, 'not held']);
+    expect(written.outcome.digest).toBe(asked.outcome.digest);
+  }
 });
+
+it('a seed that a run has named is in what the run prints, and in the line that repeats it', async () => {
+  const { out } = await weirHere(['simulate', scenario('77'), '--seed', '77/2', '--out', join(folder, 'named-seed')]);
+  expect(out).toContain('seed 77/2');
+  const { command } = JSON.parse(readFileSync(join(folder, 'named-seed/outcome.json'), 'utf8'));
+  expect(command).toMatch(/^weir simulate \S+few-77\.yaml --seed 77\/2$/);
+});
+
+const none = ['77/', '/2', '77/02', '77/0', '-1', '1.5', '77/2/', 'x', '1e3', '99999999999999999999'];
+refuses(
+  ['simulate', scenario('77'), '--out', 'none'],
+  none.map((seed) => [`--seed=${seed}`, 'a seed that a run has named']),
+);

@@ -1,5 +1,5 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { chartPng, PNG_WIDTH } from '../../src/report/chart/png.js';
 import { palettes, type Theme } from '../../src/report/chart-specs/palette.js';
@@ -77,25 +77,23 @@ it.each(named)(
   },
 );
 
-describe('the chart of the window', () => {
-  const [spec] = chartsOf(sampleRun());
+const [spec] = chartsOf(sampleRun());
 
-  it('the chart of the window is shaded where the run limited, and only there', async () => {
-    const picture = await look(chartPng(spec!, 'light'));
-    const ground = rgb(palettes.light.ground);
-    // The plot reaches from about 5 % to 97 % of the width; it limited in the cycles 21 .. 31 of 60.
-    const x = (cycle: number) => 0.055 + (0.975 - 0.055) * (cycle / 60);
-    const shaded = [15.2, 18.3, 22.4, 25.3, 28.4, 35.3, 40.4].map((cycle) =>
-      picture.at(x(cycle), 0.3).some((c, i) => Math.abs(c - ground[i]!) > 5),
-    );
-    expect(shaded).toEqual([false, false, true, true, true, false, false]);
-  });
+it('the chart of the window is shaded where the run limited, and only there', async () => {
+  const picture = await look(chartPng(spec!, 'light'));
+  const ground = rgb(palettes.light.ground);
+  // The plot reaches from about 5 % to 97 % of the width; it limited in the cycles 21 .. 31 of 60.
+  const x = (cycle: number) => 0.055 + (0.975 - 0.055) * (cycle / 60);
+  const shaded = [15.2, 18.3, 22.4, 25.3, 28.4, 35.3, 40.4].map((cycle) =>
+    picture.at(x(cycle), 0.3).some((c, i) => Math.abs(c - ground[i]!) > 5),
+  );
+  expect(shaded).toEqual([false, false, true, true, true, false, false]);
+});
 
-  it('the chart of the window has its line, its threshold and its strip in their colours', async () => {
-    const picture = await look(chartPng(spec!, 'dark'));
-    const { count, limited, threshold } = palettes.dark.tones;
-    for (const { color } of [count, limited, threshold]) expect(picture.count(rgb(color))).toBeGreaterThan(300);
-  });
+it('the chart of the window has its line, its threshold and its strip in their colours', async () => {
+  const picture = await look(chartPng(spec!, 'dark'));
+  const { count, limited, threshold } = palettes.dark.tones;
+  for (const { color } of [count, limited, threshold]) expect(picture.count(rgb(color))).toBeGreaterThan(300);
 });
 
 it('a chart shows every limiting interval of a long run, those narrower than a pixel too', async () => {

@@ -1,5 +1,5 @@
 // The client on `fetch`, against a real node; where a node cannot be made to fail on request, against a `fetch` that does.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { WeirClient, type WeirClientOptions, WeirError } from '../../../src/api/client/weir-client.js';
 import { nodeOfFile } from '../../node/node-of-file.js';
 
@@ -155,10 +155,9 @@ it('the client follows a machine until its signal', async () => {
   expect(heard).toEqual(['transition', 'rate_limited']);
 });
 
-describe('what is sent again', () => {
-  const event = { type: 'request' };
-  // biome-ignore format: one case a line
-  it.each<readonly [string, readonly Turn[], (client: WeirClient) => Promise<unknown>, number, unknown]>([
+const event = { type: 'request' };
+// biome-ignore format: one case a line
+it.each<readonly [string, readonly Turn[], (client: WeirClient) => Promise<unknown>, number, unknown]>([
     ['a GET whose connection breaks', ['breaks', 200], (client) => client.call('readClock'), 2, undefined],
     ['a GET that is refused for a while', [503, 502, 200], (client) => client.call('readClock'), 3, undefined],
     ['an event, by its key', ['breaks', 503, 200], (client) => client.event('m', event), 3, undefined],
@@ -188,21 +187,20 @@ describe('what is sent again', () => {
     expect(new Set(sent.map((request) => request.key)).size).toBe(1);
   });
 
-  it('two calls have two idempotency keys, and a given one is kept', async () => {
-    const { client, sent } = scripted([200, 200, 200]);
-    await client.event('m', event);
-    await client.event('m', event);
-    await client.event('m', event, { idempotencyKey: 'order-17' });
-    expect(new Set(sent.map((request) => request.key)).size).toBe(3);
-    expect(sent[2]?.key).toBe('"order-17"');
-    expect(await caught(client.event('m', event, { idempotencyKey: 'a"b' }))).toEqual(['wrong_usage', 0]);
-  });
+it('two calls have two idempotency keys, and a given one is kept', async () => {
+  const { client, sent } = scripted([200, 200, 200]);
+  await client.event('m', event);
+  await client.event('m', event);
+  await client.event('m', event, { idempotencyKey: 'order-17' });
+  expect(new Set(sent.map((request) => request.key)).size).toBe(3);
+  expect(sent[2]?.key).toBe('"order-17"');
+  expect(await caught(client.event('m', event, { idempotencyKey: 'a"b' }))).toEqual(['wrong_usage', 0]);
+});
 
-  it('the error of a refusal has the wait that the node asks for', async () => {
-    const { client } = scripted([{ status: 503, after: '60' }]);
-    const error = await client.call('readClock').catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ retryAfterMs: 60_000 });
-  });
+it('the error of a refusal has the wait that the node asks for', async () => {
+  const { client } = scripted([{ status: 503, after: '60' }]);
+  const error = await client.call('readClock').catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ retryAfterMs: 60_000 });
 });
 
 const never = (_: string, { signal }: RequestInit) =>

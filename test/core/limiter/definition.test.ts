@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { findOperator } from '../../../src/core/operator/registry.js';
@@ -189,33 +189,32 @@ it('all conditions that cannot be read are named at once', () => {
   expect(faults).toHaveLength(2);
 });
 
-describe('definitions that can be read and still cannot run', () => {
-  const physics = (inputs?: object) =>
-    changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true, inputs }));
-  const restless = (where: string, who: string) =>
-    `/transitions never come to rest: at ${where}, ${who} at every evaluation`;
-  const to = (from: string, to: string) => ({ from, to, operator: 'KO42' });
+const physics = (inputs?: object) =>
+  changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true, inputs }));
+const restless = (where: string, who: string) =>
+  `/transitions never come to rest: at ${where}, ${who} at every evaluation`;
+const to = (from: string, to: string) => ({ from, to, operator: 'KO42' });
 
-  it.each([
-    ['/transitions/0/operator', 'KO43', 'names the operator "KO43", which is not registered'],
-    ['/operators/1', { id: 'X' }, '/operators/1/id names the operator "X", which is not registered'],
-    ['/operators/0/kind', 'physics', 'must be "substrate", the kind of KO42'],
-    ['/transitions/0/operator', 'PHYS', '/transitions/0/proof_required must be true: PHYS is a physics operator'],
-  ])('an operator that does not fit is refused: %s = %j', (path, value, message) => {
-    const fault = message.startsWith('/') ? message : `${path} ${message}`;
-    expect(refusal(withValue(path, value))).toMatchObject({ code: 'operator_not_registered' });
-    expect(refusal(withValue(path, value)).faults).toContain(fault);
-  });
+it.each([
+  ['/transitions/0/operator', 'KO43', 'names the operator "KO43", which is not registered'],
+  ['/operators/1', { id: 'X' }, '/operators/1/id names the operator "X", which is not registered'],
+  ['/operators/0/kind', 'physics', 'must be "substrate", the kind of KO42'],
+  ['/transitions/0/operator', 'PHYS', '/transitions/0/proof_required must be true: PHYS is a physics operator'],
+])('an operator that does not fit is refused: %s = %j', (path, value, message) => {
+  const fault = message.startsWith('/') ? message : `${path} ${message}`;
+  expect(refusal(withValue(path, value))).toMatchObject({ code: 'operator_not_registered' });
+  expect(refusal(withValue(path, value)).faults).toContain(fault);
+});
 
-  it.each([
-    ['does not take', { mas: 1 }, '/transitions/0/inputs/mas is no input of PHYS; did you mean "mass"?'],
-    ['takes in another range', { mass: 11 }, '/transitions/0/inputs/mass must lie in 0 .. 10 kg'],
-  ])('an input that the operator %s is refused', (_, inputs, fault) => {
-    expect(refusal(physics(inputs))).toEqual({ code: 'operator_not_registered', faults: [fault] });
-  });
+it.each([
+  ['does not take', { mas: 1 }, '/transitions/0/inputs/mas is no input of PHYS; did you mean "mass"?'],
+  ['takes in another range', { mass: 11 }, '/transitions/0/inputs/mass must lie in 0 .. 10 kg'],
+])('an input that the operator %s is refused', (_, inputs, fault) => {
+  expect(refusal(physics(inputs))).toEqual({ code: 'operator_not_registered', faults: [fault] });
+});
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['a trigger of an unknown kind', withValue('/transitions/0/trigger', { kind: 'on_timer', after: 3 }),
       '/transitions/0/trigger/kind "on_timer" is not a known kind of trigger; known: on_aggregate'],
     ['no initial state',
@@ -278,4 +277,3 @@ describe('definitions that can be read and still cannot run', () => {
     expect(refused.code).toBe('definition_unsound');
     expect(refused.faults).toContain(fault);
   });
-});

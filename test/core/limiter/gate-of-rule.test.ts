@@ -178,30 +178,28 @@ it('a rolling count as a rule decides as the rate limiter does, and is limiting 
   });
 });
 
-describe('a hold', () => {
-  const bucket: RuleDefinition = { primitive: 'token_bucket', params: { rate: 1, per_ms: 100, capacity: 2 } };
-  const cycle = cycleOf(START_MS, CYCLE_MS);
-  const move = (to: string, holdCycles: number, counts: number[]) =>
-    ({ type: 'move', to, cycle, counts, input: {}, holdCycles }) as const;
+const bucket: RuleDefinition = { primitive: 'token_bucket', params: { rate: 1, per_ms: 100, capacity: 2 } };
+const cycle = cycleOf(START_MS, CYCLE_MS);
+const move = (to: string, holdCycles: number, counts: number[]) =>
+  ({ type: 'move', to, cycle, counts, input: {}, holdCycles }) as const;
 
-  it('a gate limits in a held limiting state while there are tokens, and charges them', () => {
-    const { gate } = begin(planOf(bucket));
-    gate.send(move('limiting', 3, gate.counts));
-    expect(gate.decide(1, cycle)).toBe(0);
-    expect(gate.remaining).toBe(1);
-    expect(retryAfterCycles(gate)).toBe(3);
-    gate.advance(cycle + 3);
-    expect(stateOf(gate)).toBe('allowing');
-  });
+it('a gate limits in a held limiting state while there are tokens, and charges them', () => {
+  const { gate } = begin(planOf(bucket));
+  gate.send(move('limiting', 3, gate.counts));
+  expect(gate.decide(1, cycle)).toBe(0);
+  expect(gate.remaining).toBe(1);
+  expect(retryAfterCycles(gate)).toBe(3);
+  gate.advance(cycle + 3);
+  expect(stateOf(gate)).toBe('allowing');
+});
 
-  it('a gate admits in a held allowing state without tokens, and follows the rule when the hold is over', () => {
-    const { gate, moves } = begin(planOf(bucket));
-    gate.send(move('limiting', 0, gate.counts));
-    gate.send({ ...move('allowing', 2, [1]) });
-    expect(gate.decide(5, cycle)).toBe(5);
-    gate.advance(cycle + 2);
-    expect(moves.at(-1)).toBe(`${cycle + 2} limiting`);
-  });
+it('a gate admits in a held allowing state without tokens, and follows the rule when the hold is over', () => {
+  const { gate, moves } = begin(planOf(bucket));
+  gate.send(move('limiting', 0, gate.counts));
+  gate.send({ ...move('allowing', 2, [1]) });
+  expect(gate.decide(5, cycle)).toBe(5);
+  gate.advance(cycle + 2);
+  expect(moves.at(-1)).toBe(`${cycle + 2} limiting`);
 });
 
 it.each([

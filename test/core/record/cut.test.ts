@@ -1,5 +1,5 @@
 // A record whose first rows were removed: it holds behind a cut that the node signed, and behind nothing else.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { exportLine } from '../../../src/core/record/export.js';
 import { KeyRing } from '../../../src/core/record/key-ring.js';
@@ -100,12 +100,11 @@ it('a record of keys that open and close holds behind a cut at any row, the gate
   }
 });
 
-describe('records that do not hold', () => {
-  const forgedBody = (change: Partial<Cut>) => linesOf({ ...cutAt(5), ...change }, rows.slice(5)).join('');
-  const others = recordOf([...drafts.slice(0, 3), moved('c1', 'allowing', 'limiting', START + 9, { S: 102 })]);
-  const head = signCheckpoint(first, { machine: 'gateway', seq: 5, hash: rows[4]!.hash, cycle: START + 160 });
-  // biome-ignore format: one case a line
-  it.each<[what: string, text: string, broken: string]>([
+const forgedBody = (change: Partial<Cut>) => linesOf({ ...cutAt(5), ...change }, rows.slice(5)).join('');
+const others = recordOf([...drafts.slice(0, 3), moved('c1', 'allowing', 'limiting', START + 9, { S: 102 })]);
+const head = signCheckpoint(first, { machine: 'gateway', seq: 5, hash: rows[4]!.hash, cycle: START + 160 });
+// biome-ignore format: one case a line
+it.each<[what: string, text: string, broken: string]>([
     ['rows removed, and nothing in their place', linesOf(undefined, rows.slice(5)).join(''), 'line 1: seq'],
     ['a cut by another key', withCut(5, second).join(''), 'line 1: key'],
     ['a cut with the signature of a checkpoint', forgedBody({ signature: head.signature }), 'line 1: key'],
@@ -127,32 +126,31 @@ describe('records that do not hold', () => {
     expect(verdict(text)).toBe(broken);
   });
 
-  /** The first row of a contract behind the cut says in which state it is; the second one has to fit. */
-  function misplaced(): [Cut, AuditRow[]] {
-    const all = recordOf([
-      ...drafts.slice(0, 4),
-      moved('c1', 'limiting', 'allowing', START + 20),
-      contractCreated('c3', 'allowing', START + 20),
-      moved('c1', 'limiting', 'allowing', START + 21),
-    ]);
-    return [cutAt(4, first, all), all.slice(4)];
+/** The first row of a contract behind the cut says in which state it is; the second one has to fit. */
+function misplaced(): [Cut, AuditRow[]] {
+  const all = recordOf([
+    ...drafts.slice(0, 4),
+    moved('c1', 'limiting', 'allowing', START + 20),
+    contractCreated('c3', 'allowing', START + 20),
+    moved('c1', 'limiting', 'allowing', START + 21),
+  ]);
+  return [cutAt(4, first, all), all.slice(4)];
+}
+
+it('a record does not hold by a head saved before the cut, or by one of another row in its place', () => {
+  const saved = (of: readonly AuditRow[]) => exported(of).at(-1)!;
+  for (const goesOn of [true, false]) {
+    expect(verdict(withCut(5).join(''), saved(rows.slice(0, 4)), goesOn)).toBe('line 1: checkpoint');
+    expect(verdict(withCut(4).join(''), saved(others), goesOn)).toBe('line 1: checkpoint');
   }
+});
 
-  it('a record does not hold by a head saved before the cut, or by one of another row in its place', () => {
-    const saved = (of: readonly AuditRow[]) => exported(of).at(-1)!;
-    for (const goesOn of [true, false]) {
-      expect(verdict(withCut(5).join(''), saved(rows.slice(0, 4)), goesOn)).toBe('line 1: checkpoint');
-      expect(verdict(withCut(4).join(''), saved(others), goesOn)).toBe('line 1: checkpoint');
-    }
-  });
-
-  it('a cut does not hold without a key to check it by', () => {
-    const verifier = new RecordVerifier();
-    verifier.cut(cutAt(5), 0);
-    expect(rows.slice(5).every((row) => verifier.row(row, row.seq))).toBe(true);
-    expect(verifier.end()).toMatchObject({ valid: false, first_broken: { check: 'key' } });
-    const known = new RecordVerifier({ keys: KeyRing.ofNodes([pinned], true) });
-    known.cut(cutAt(5), 0);
-    expect(known.end()).toMatchObject({ valid: true, rows: 0, removed: { to_seq: 5 } });
-  });
+it('a cut does not hold without a key to check it by', () => {
+  const verifier = new RecordVerifier();
+  verifier.cut(cutAt(5), 0);
+  expect(rows.slice(5).every((row) => verifier.row(row, row.seq))).toBe(true);
+  expect(verifier.end()).toMatchObject({ valid: false, first_broken: { check: 'key' } });
+  const known = new RecordVerifier({ keys: KeyRing.ofNodes([pinned], true) });
+  known.cut(cutAt(5), 0);
+  expect(known.end()).toMatchObject({ valid: true, rows: 0, removed: { to_seq: 5 } });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { exportLine, exportRecord, isSpeltCanonically, parseLine } from '../../../src/core/record/export.js';
 import type { AuditRow } from '../../../src/core/record/row.js';
 import { signSuccession } from '../../../src/core/record/signing.js';
@@ -51,38 +51,36 @@ it('an export keeps a row on one line, whatever separators its words contain', (
   expect([line.indexOf('\n'), JSON.parse(line).failure]).toEqual([line.length - 1, failure]);
 });
 
-describe('a line', () => {
-  const end = closing(rows, second, [signSuccession(first, second.publicKey, 7)]);
+const end = closing(rows, second, [signSuccession(first, second.publicKey, 7)]);
 
-  it.each([
-    ['a row', exportLine(rows[0]!), { kind: 'row', value: rows[0] }],
-    ['any other value: whether it is a row is asked later', '[1]', { kind: 'row', value: [1] }],
-    ['the closing line', exportLine(end), { kind: 'closing', value: end }],
-    ['no JSON', '{"at":', { kind: 'fault', reason: expect.stringMatching(/^The line is not JSON: /) }],
-    ['nothing', '', { kind: 'fault', reason: expect.stringMatching(/^The line is not JSON: /) }],
-    [
-      'a closing line of a format to come',
-      canonicalJson({ ...end, format: 'weir-record/2' }),
-      { kind: 'fault', reason: 'The closing line does not look like one: /format must be "weir-record/1".' },
-    ],
-    [
-      'a closing line with something more',
-      canonicalJson({ ...end, note: 1 }),
-      { kind: 'fault', reason: expect.stringMatching(/^The closing line does not look like one: \/note is not known/) },
-    ],
-    [
-      'a key that is none',
-      canonicalJson({ ...end, public_key: 'none' }),
-      { kind: 'fault', reason: 'The public_key of the closing line is not 32 bytes in base64.' },
-    ],
-    [
-      'the fingerprint of another key',
-      canonicalJson({ ...end, fingerprint: first.fingerprint }),
-      { kind: 'fault', reason: 'The fingerprint of the closing line is not that of its public_key.' },
-    ],
-  ])('a line is read as what it holds: %s', (_, text, line) => {
-    expect(parseLine(text)).toEqual(line);
-  });
+it.each([
+  ['a row', exportLine(rows[0]!), { kind: 'row', value: rows[0] }],
+  ['any other value: whether it is a row is asked later', '[1]', { kind: 'row', value: [1] }],
+  ['the closing line', exportLine(end), { kind: 'closing', value: end }],
+  ['no JSON', '{"at":', { kind: 'fault', reason: expect.stringMatching(/^The line is not JSON: /) }],
+  ['nothing', '', { kind: 'fault', reason: expect.stringMatching(/^The line is not JSON: /) }],
+  [
+    'a closing line of a format to come',
+    canonicalJson({ ...end, format: 'weir-record/2' }),
+    { kind: 'fault', reason: 'The closing line does not look like one: /format must be "weir-record/1".' },
+  ],
+  [
+    'a closing line with something more',
+    canonicalJson({ ...end, note: 1 }),
+    { kind: 'fault', reason: expect.stringMatching(/^The closing line does not look like one: \/note is not known/) },
+  ],
+  [
+    'a key that is none',
+    canonicalJson({ ...end, public_key: 'none' }),
+    { kind: 'fault', reason: 'The public_key of the closing line is not 32 bytes in base64.' },
+  ],
+  [
+    'the fingerprint of another key',
+    canonicalJson({ ...end, fingerprint: first.fingerprint }),
+    { kind: 'fault', reason: 'The fingerprint of the closing line is not that of its public_key.' },
+  ],
+])('a line is read as what it holds: %s', (_, text, line) => {
+  expect(parseLine(text)).toEqual(line);
 });
 
 it.each([

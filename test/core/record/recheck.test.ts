@@ -1,5 +1,5 @@
 // Owns the promises of the offline check of a firing: what was fired holds, and whatever was changed afterwards is named.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fire } from '../../../src/core/operator/fire.js';
 import type { Inputs } from '../../../src/core/operator/operator.js';
 import { standardOperators } from '../../../src/core/operator/registry.js';
@@ -40,14 +40,13 @@ it('a row holds when the substrate was proved, too', () => {
   expect(recheck(rowOf('KO42', { S: 101 }, CYCLE, true))).toBeUndefined();
 });
 
-describe('a row that does not hold', () => {
-  const substrate = rowOf('KO42', { S: 101 }, CYCLE);
-  const physics = rowOf('NEWTON2', { m: 2, a: 3 }, CYCLE);
-  const { substrate: _, ...alone } = physics;
-  const { result: __, ...open } = physics;
-  const { proof_digest: ___, ...unproved } = physics;
-  // biome-ignore format: one case a line
-  it.each<[string, FiredRow, string]>([
+const substrate = rowOf('KO42', { S: 101 }, CYCLE);
+const physics = rowOf('NEWTON2', { m: 2, a: 3 }, CYCLE);
+const { substrate: _, ...alone } = physics;
+const { result: __, ...open } = physics;
+const { proof_digest: ___, ...unproved } = physics;
+// biome-ignore format: one case a line
+it.each<[string, FiredRow, string]>([
     ['no result', open, 'The row does not say which operator was fired, with which inputs and result.'],
     ['an operator nobody knows', { ...physics, operator: 'NEWTON4' }, 'There is no operator NEWTON4.'],
     ['another version', { ...physics, operator_version: '0.9' }, 'The row was written by version 0.9 of NEWTON2, and this is version 1.0.'],
@@ -79,4 +78,3 @@ describe('a row that does not hold', () => {
   ])('a row does not hold with %s, which is named', (_name, row, sentence) => {
     expect(recheck(row)).toBe(sentence);
   });
-});

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   checkpointHolds,
   fingerprintOf,
@@ -104,77 +104,73 @@ it.each([
   expect(isRawKey(text)).toBe(false);
 });
 
-describe('a checkpoint', () => {
-  const checkpoint = signCheckpoint(first, { machine: 'm', seq: 12, hash: 'ab'.repeat(32), cycle: 2_345_678_901 });
+const checkpoint = signCheckpoint(first, { machine: 'm', seq: 12, hash: 'ab'.repeat(32), cycle: 2_345_678_901 });
 
-  it('a checkpoint carries its head and a signature over its canonical JSON, and nothing else that was handed in', () => {
-    const head = { machine: 'm', seq: 12, hash: 'ab'.repeat(32), cycle: 2_345_678_901 };
-    const text = `{"cycle":2345678901,"hash":"${head.hash}","machine":"m","seq":12}`;
-    const more = { ...head, kind: 'transition' };
-    expect(signCheckpoint(first, more)).toEqual({ ...head, signature: first.sign(text) });
-  });
-
-  it('a checkpoint holds by the key that signed it, in every form of the key', () => {
-    const key = createPublicKey(createPrivateKey(newPrivateKeyPem()));
-    const forms = [first.publicKeyPem, first.publicKey, publicKeyFrom(first.publicKey), second.publicKey, key];
-    const held = forms.map((form) => checkpointHolds(checkpoint, form));
-    expect(held).toEqual([true, true, true, false, false]);
-  });
-
-  it.each([
-    ['machine', { machine: 'n' }],
-    ['seq', { seq: 13 }],
-    ['hash', { hash: `${'ab'.repeat(31)}ac` }],
-    ['cycle', { cycle: 2_345_678_902 }],
-  ])('a checkpoint does not hold with another %s', (_, change) => {
-    expect(checkpointHolds({ ...checkpoint, ...change }, first.publicKey)).toBe(false);
-  });
-
-  it('a checkpoint does not hold when any bit of the signature or of the key is another', () => {
-    const bits = (count: number) => Array.from({ length: count }, (_, bit) => bit);
-    const held = [
-      ...bits(512).filter((bit) =>
-        checkpointHolds({ ...checkpoint, signature: flipped(checkpoint.signature, bit) }, first.publicKey),
-      ),
-      ...bits(256).filter((bit) => checkpointHolds(checkpoint, flipped(first.publicKey, bit))),
-    ];
-    expect(held).toEqual([]);
-  });
-
-  it('a checkpoint does not hold when its signature is written in another way', () => {
-    const { signature } = checkpoint;
-    const last = signature.at(-3)!;
-    const spare = String.fromCharCode(last.charCodeAt(0) + 1);
-    const changed = [signature.slice(0, -2), `${signature.slice(0, -3)}${spare}==`];
-    for (const other of [...changed, `${signature}\n`, ` ${signature}`, ''])
-      expect(checkpointHolds({ ...checkpoint, signature: other }, first.publicKey)).toBe(false);
-  });
+it('a checkpoint carries its head and a signature over its canonical JSON, and nothing else that was handed in', () => {
+  const head = { machine: 'm', seq: 12, hash: 'ab'.repeat(32), cycle: 2_345_678_901 };
+  const text = `{"cycle":2345678901,"hash":"${head.hash}","machine":"m","seq":12}`;
+  const more = { ...head, kind: 'transition' };
+  expect(signCheckpoint(first, more)).toEqual({ ...head, signature: first.sign(text) });
 });
 
-describe('a succession', () => {
-  const succession = signSuccession(first, second.publicKey, 100);
+it('a checkpoint holds by the key that signed it, in every form of the key', () => {
+  const key = createPublicKey(createPrivateKey(newPrivateKeyPem()));
+  const forms = [first.publicKeyPem, first.publicKey, publicKeyFrom(first.publicKey), second.publicKey, key];
+  const held = forms.map((form) => checkpointHolds(checkpoint, form));
+  expect(held).toEqual([true, true, true, false, false]);
+});
 
-  it('a succession is the word of the old key for the new one', () => {
-    const text = `{"cycle":100,"next":"${second.publicKey}","previous":"${first.publicKey}"}`;
-    const keys = { previous: first.publicKey, next: second.publicKey };
-    expect(succession).toEqual({ ...keys, cycle: 100, signature: first.sign(text) });
-    expect(successionHolds(succession)).toBe(true);
-  });
+it.each([
+  ['machine', { machine: 'n' }],
+  ['seq', { seq: 13 }],
+  ['hash', { hash: `${'ab'.repeat(31)}ac` }],
+  ['cycle', { cycle: 2_345_678_902 }],
+])('a checkpoint does not hold with another %s', (_, change) => {
+  expect(checkpointHolds({ ...checkpoint, ...change }, first.publicKey)).toBe(false);
+});
 
-  it.each([
-    ['signed by the new key', { ...signSuccession(second, second.publicKey, 100), previous: first.publicKey }],
-    ['of another cycle', { ...succession, cycle: 101 }],
-    ['to another key', { ...succession, next: generateSigner().publicKey }],
-    ['from something that is no key', { ...succession, previous: 'no key' }],
-    ['to something that is no key', signSuccession(first, 'no key', 100)],
-  ])('a succession %s does not hold', (_, other) => {
-    expect(successionHolds(other)).toBe(false);
-  });
+it('a checkpoint does not hold when any bit of the signature or of the key is another', () => {
+  const bits = (count: number) => Array.from({ length: count }, (_, bit) => bit);
+  const held = [
+    ...bits(512).filter((bit) =>
+      checkpointHolds({ ...checkpoint, signature: flipped(checkpoint.signature, bit) }, first.publicKey),
+    ),
+    ...bits(256).filter((bit) => checkpointHolds(checkpoint, flipped(first.publicKey, bit))),
+  ];
+  expect(held).toEqual([]);
+});
 
-  it('a succession holds for no text but the signed one', () => {
-    forAll([fc.nat(255)], (bit) => {
-      expect(successionHolds({ ...succession, next: flipped(succession.next, bit) })).toBe(false);
-    });
+it('a checkpoint does not hold when its signature is written in another way', () => {
+  const { signature } = checkpoint;
+  const last = signature.at(-3)!;
+  const spare = String.fromCharCode(last.charCodeAt(0) + 1);
+  const changed = [signature.slice(0, -2), `${signature.slice(0, -3)}${spare}==`];
+  for (const other of [...changed, `${signature}\n`, ` ${signature}`, ''])
+    expect(checkpointHolds({ ...checkpoint, signature: other }, first.publicKey)).toBe(false);
+});
+
+const succession = signSuccession(first, second.publicKey, 100);
+
+it('a succession is the word of the old key for the new one', () => {
+  const text = `{"cycle":100,"next":"${second.publicKey}","previous":"${first.publicKey}"}`;
+  const keys = { previous: first.publicKey, next: second.publicKey };
+  expect(succession).toEqual({ ...keys, cycle: 100, signature: first.sign(text) });
+  expect(successionHolds(succession)).toBe(true);
+});
+
+it.each([
+  ['signed by the new key', { ...signSuccession(second, second.publicKey, 100), previous: first.publicKey }],
+  ['of another cycle', { ...succession, cycle: 101 }],
+  ['to another key', { ...succession, next: generateSigner().publicKey }],
+  ['from something that is no key', { ...succession, previous: 'no key' }],
+  ['to something that is no key', signSuccession(first, 'no key', 100)],
+])('a succession %s does not hold', (_, other) => {
+  expect(successionHolds(other)).toBe(false);
+});
+
+it('a succession holds for no text but the signed one', () => {
+  forAll([fc.nat(255)], (bit) => {
+    expect(successionHolds({ ...succession, next: flipped(succession.next, bit) })).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { exportLine } from '../../../src/core/record/export.js';
 import type { AuditRow } from '../../../src/core/record/row.js';
 import { publicKeyFrom, signCheckpoint, signSuccession } from '../../../src/core/record/signing.js';
@@ -84,17 +84,16 @@ it('an export holds by a key that followed the pinned one', () => {
   });
 });
 
-describe('an export that does not hold', () => {
-  const early = signCheckpoint(first, { machine: 'gateway', seq: 9, hash: rows[8]!.hash, cycle: START + 90 });
-  const forged = relinked(rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '' } } : row)));
-  const end = closing(rows);
-  const replaced = rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '\ufffd' } } : row));
-  const lossy = Buffer.from(joined(relinked(replaced)))
-    .toString('latin1')
-    .replace('\xef\xbf\xbd', '\xff');
+const early = signCheckpoint(first, { machine: 'gateway', seq: 9, hash: rows[8]!.hash, cycle: START + 90 });
+const forged = relinked(rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '' } } : row)));
+const end = closing(rows);
+const replaced = rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '\ufffd' } } : row));
+const lossy = Buffer.from(joined(relinked(replaced)))
+  .toString('latin1')
+  .replace('\xef\xbf\xbd', '\xff');
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['nothing', '', 'seq 1 line 1: tail'],
     ['only the closing line', exportLine(end), 'seq 1 line 1: tail'],
     ['no closing line: cut off between two lines', lines.slice(0, 7).join(''), 'seq 8 line 8: tail'],
@@ -148,60 +147,57 @@ describe('an export that does not hold', () => {
     expect(verdict(content)).toBe(expected);
   });
 
-  it('an export is compared with a signed head that was saved: what was lost or written anew since shows', () => {
-    const saved = lines.at(-1)!;
-    const against = (content: string, head: string, options: VerifyExportOptions = { pinned }) => {
-      const verifier = new ExportVerifier(options);
-      verifier.expect(head);
-      verifier.bytes(Buffer.from(content));
-      const { valid, first_broken: broken } = verifier.end();
-      return valid ? 'holds' : broken?.check;
-    };
-    const older = exported(rows.slice(0, 9)).join('');
-    const [firstRow, ...others] = drafts;
-    const forked = exported(recordOf([firstRow!, contractCreated('forked', 'a'), ...others.slice(1, 3)])).join('');
-    const forged = exported(rows, second).join('');
-    const unpinned = [forged, text].map((content) => against(content, saved, {}));
-    expect([against(text, saved), against(text, older), against(older, text)]).toEqual(['holds', 'holds', 'tail']);
-    expect(against(forked, exported(rows.slice(0, 3)).join(''))).toBe('checkpoint');
-    expect([against(forged, saved), against(text, exported(rows, second).at(-1)!)]).toEqual(['key', 'key']);
-    expect(unpinned).toEqual(['key', 'holds']);
-    for (const head of [lines[0]!, 'nonsense']) expect(() => new ExportVerifier().expect(head)).toThrow(Failure);
-  });
-
-  it('an export signed by a retired key after its time does not hold, though it names no succession', () => {
-    const known = [signSuccession(first, second.publicKey, START + 150)];
-    expect([verdict(text, { pinned, known }), verdict(text, { pinned })]).toEqual(['line 13: key', 'holds']);
-  });
-
-  it('an export shows what one looks for first: what a line says, then how it is spelt', () => {
-    const both = text.replace('"m":5.972e+24', '"m":5.973E+24');
-    expect(verdict(both)).toBe('seq 5 line 5: hash');
-  });
-
-  it('an export is read no further than the first line that does not hold', () => {
-    const verifier = new ExportVerifier({ pinned });
-    const bytes = lines.map((line, index) => Buffer.from(index === 3 ? line.replace('limiting', 'limitinh') : line));
-    expect(bytes.map((chunk) => verifier.bytes(chunk))).toEqual([true, true, true, ...Array(10).fill(false)]);
-    expect(verifier.end().first_broken).toMatchObject({ seq: 4, line: 4, check: 'hash' });
-  });
+it('an export is compared with a signed head that was saved: what was lost or written anew since shows', () => {
+  const saved = lines.at(-1)!;
+  const against = (content: string, head: string, options: VerifyExportOptions = { pinned }) => {
+    const verifier = new ExportVerifier(options);
+    verifier.expect(head);
+    verifier.bytes(Buffer.from(content));
+    const { valid, first_broken: broken } = verifier.end();
+    return valid ? 'holds' : broken?.check;
+  };
+  const older = exported(rows.slice(0, 9)).join('');
+  const [firstRow, ...others] = drafts;
+  const forked = exported(recordOf([firstRow!, contractCreated('forked', 'a'), ...others.slice(1, 3)])).join('');
+  const forged = exported(rows, second).join('');
+  const unpinned = [forged, text].map((content) => against(content, saved, {}));
+  expect([against(text, saved), against(text, older), against(older, text)]).toEqual(['holds', 'holds', 'tail']);
+  expect(against(forked, exported(rows.slice(0, 3)).join(''))).toBe('checkpoint');
+  expect([against(forged, saved), against(text, exported(rows, second).at(-1)!)]).toEqual(['key', 'key']);
+  expect(unpinned).toEqual(['key', 'holds']);
+  for (const head of [lines[0]!, 'nonsense']) expect(() => new ExportVerifier().expect(head)).toThrow(Failure);
 });
 
-describe('lines taken out, put in, or put elsewhere', () => {
-  const others = exported(recordOf(drafts, 'another'));
-  const anyLine = fc.constantFrom(...lines, ...others, ...exported(rows, second));
+it('an export signed by a retired key after its time does not hold, though it names no succession', () => {
+  const known = [signSuccession(first, second.publicKey, START + 150)];
+  expect([verdict(text, { pinned, known }), verdict(text, { pinned })]).toEqual(['line 13: key', 'holds']);
+});
 
-  it('lines taken out, put in, or put elsewhere show at the first line that is not what it was', () => {
-    forAll([edited(lines, anyLine)], (values) => {
-      // Row 1 says whose record it is to be.
-      const meant = values[0] === others[0] ? others : lines;
-      const at = values.findIndex((value, index) => value !== meant[index]);
-      const whole = at < 0 && values.length === meant.length;
-      const { valid, first_broken: broken } = verifyExport(values.join(''), { pinned });
-      expect({ valid, line: broken?.line }).toEqual(
-        whole ? { valid: true } : { valid: false, line: (at < 0 ? values.length : at) + 1 },
-      );
-    });
+it('an export shows what one looks for first: what a line says, then how it is spelt', () => {
+  const both = text.replace('"m":5.972e+24', '"m":5.973E+24');
+  expect(verdict(both)).toBe('seq 5 line 5: hash');
+});
+
+it('an export is read no further than the first line that does not hold', () => {
+  const verifier = new ExportVerifier({ pinned });
+  const bytes = lines.map((line, index) => Buffer.from(index === 3 ? line.replace('limiting', 'limitinh') : line));
+  expect(bytes.map((chunk) => verifier.bytes(chunk))).toEqual([true, true, true, ...Array(10).fill(false)]);
+  expect(verifier.end().first_broken).toMatchObject({ seq: 4, line: 4, check: 'hash' });
+});
+
+const others = exported(recordOf(drafts, 'another'));
+const anyLine = fc.constantFrom(...lines, ...others, ...exported(rows, second));
+
+it('lines taken out, put in, or put elsewhere show at the first line that is not what it was', () => {
+  forAll([edited(lines, anyLine)], (values) => {
+    // Row 1 says whose record it is to be.
+    const meant = values[0] === others[0] ? others : lines;
+    const at = values.findIndex((value, index) => value !== meant[index]);
+    const whole = at < 0 && values.length === meant.length;
+    const { valid, first_broken: broken } = verifyExport(values.join(''), { pinned });
+    expect({ valid, line: broken?.line }).toEqual(
+      whole ? { valid: true } : { valid: false, line: (at < 0 ? values.length : at) + 1 },
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EMPTY, hashOf } from '../../../src/core/record/chain.js';
 import { KeyRing } from '../../../src/core/record/key-ring.js';
 import type { AuditRow } from '../../../src/core/record/row.js';
@@ -78,34 +78,32 @@ it('a record is walked no further than the first row that does not hold', () => 
   expect(seen).toEqual([1, 2, 3, 4]);
 });
 
-describe('a changed row', () => {
-  const fields = rows.flatMap((value) => Object.keys(value).map((name) => [value.seq, name] as const));
+const fields = rows.flatMap((value) => Object.keys(value).map((name) => [value.seq, name] as const));
 
-  it.each(fields)('row %i is named, whatever is done to its field %s', (seq, name) => {
-    const value = row(seq)[name as keyof AuditRow];
-    const next =
-      typeof value === 'number' ? 2 * value + 1 : typeof value === 'string' ? `${value}0` : { ...Object(value), x: 1 };
-    const { [name as keyof AuditRow]: _, ...left } = row(seq);
-    for (const values of [changed(seq, { [name]: next }), rows.map((other) => (other.seq === seq ? left : other))])
-      expect(verifyRows(values).first_broken).toMatchObject({ seq, line: seq });
-  });
+it.each(fields)('row %i is named, whatever is done to its field %s', (seq, name) => {
+  const value = row(seq)[name as keyof AuditRow];
+  const next =
+    typeof value === 'number' ? 2 * value + 1 : typeof value === 'string' ? `${value}0` : { ...Object(value), x: 1 };
+  const { [name as keyof AuditRow]: _, ...left } = row(seq);
+  for (const values of [changed(seq, { [name]: next }), rows.map((other) => (other.seq === seq ? left : other))])
+    expect(verifyRows(values).first_broken).toMatchObject({ seq, line: seq });
+});
 
-  it.each([
-    ['a result, and nothing else', changed(5, { result: 1 }), 'seq 5 line 5: hash'],
-    ['an emitted event, and nothing else', changed(4, { emitted: [] }), 'seq 4 line 4: hash'],
-    [
-      'a row whose own hash was made right: the next does not link to it',
-      changed(6, {
-        failure: { code: 'x', detail: '' },
-        hash: hashOf({ ...row(6), failure: { code: 'x', detail: '' } }),
-      }),
-      'seq 7 line 7: link',
-    ],
-    ['a field that no row has', changed(6, { note: 'x' }), 'seq 6 line 6: shape'],
-    ['a row that is no row', rows.map((value) => (value.seq === 6 ? null : value)), 'seq 6 line 6: shape'],
-  ])('a changed row is named: %s', (_, values, expected) => {
-    expect(verdict(values)).toBe(expected);
-  });
+it.each([
+  ['a result, and nothing else', changed(5, { result: 1 }), 'seq 5 line 5: hash'],
+  ['an emitted event, and nothing else', changed(4, { emitted: [] }), 'seq 4 line 4: hash'],
+  [
+    'a row whose own hash was made right: the next does not link to it',
+    changed(6, {
+      failure: { code: 'x', detail: '' },
+      hash: hashOf({ ...row(6), failure: { code: 'x', detail: '' } }),
+    }),
+    'seq 7 line 7: link',
+  ],
+  ['a field that no row has', changed(6, { note: 'x' }), 'seq 6 line 6: shape'],
+  ['a row that is no row', rows.map((value) => (value.seq === 6 ? null : value)), 'seq 6 line 6: shape'],
+])('a changed row is named: %s', (_, values, expected) => {
+  expect(verdict(values)).toBe(expected);
 });
 
 // biome-ignore format: one case a line
@@ -135,15 +133,14 @@ it.each([
   expect(verdict(values)).toBe(expected);
 });
 
-describe('a contract that was changed', () => {
-  const keyed = { max_keys: 9, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' } as const;
-  const before = [created, { ...contractCreated('c1', 'allowing'), keyed }];
-  const limitedKey = { ...moved('c1', 'allowing', 'limiting', START + 9, { S: 101 }), key: 'ann' };
-  const restoredKey = { ...moved('c1', 'limiting', 'allowing', START + 20, { S: 1 }), key: 'ann' };
-  const reset = { states: ['open', 'shut'], resets: true as const };
+const keyed = { max_keys: 9, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' } as const;
+const before = [created, { ...contractCreated('c1', 'allowing'), keyed }];
+const limitedKey = { ...moved('c1', 'allowing', 'limiting', START + 9, { S: 101 }), key: 'ann' };
+const restoredKey = { ...moved('c1', 'limiting', 'allowing', START + 20, { S: 1 }), key: 'ann' };
+const reset = { states: ['open', 'shut'], resets: true as const };
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['keeps its state', [changedContract('c1'), moved('c1', 'allowing', 'limiting', START + 20, { S: 2 })], 'holds'],
     ['keeps the states of its keys', [limitedKey, changedContract('c1'), restoredKey], 'holds'],
     [
@@ -173,13 +170,11 @@ describe('a contract that was changed', () => {
   ])('the record of a contract that was changed is judged where it %s', (_, drafted, expected) => {
     expect(verdict(recordOf([...before, ...drafted]))).toBe(expected);
   });
-});
 
-describe('checkpoints', () => {
-  const forged = rewritten(6, { failure: { code: 'x', detail: 'nothing happened' } });
+const forged = rewritten(6, { failure: { code: 'x', detail: 'nothing happened' } });
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['a cut tail', rows.slice(0, 9), [checkpointOf(row(12))], 'seq 10 line 10: tail'],
     ['a record cut to nothing', [], [checkpointOf(row(12))], 'seq 1 line 1: tail'],
     ['a record written anew, at the row that was signed', forged, [checkpointOf(row(9))], 'seq 9 line 9: checkpoint'],
@@ -205,30 +200,29 @@ describe('checkpoints', () => {
     expect(verdict(values, { keys, checkpoints })).toBe(expected);
   });
 
-  it('a checkpoint cannot be checked without a key', () => {
-    expect(verdict(rows, { checkpoints: [checkpointOf(row(12))] })).toBe('line 0: key');
-  });
+it('a checkpoint cannot be checked without a key', () => {
+  expect(verdict(rows, { checkpoints: [checkpointOf(row(12))] })).toBe('line 0: key');
+});
 
-  it('a checkpoint may be handed in twice, and before the row or directly after it, but not later', () => {
-    const walked = (at: number): string => {
-      const verifier = new RecordVerifier({ keys, checkpoints: [checkpointOf(row(6)), checkpointOf(row(6))] });
-      for (const value of rows) {
-        verifier.row(value, value.seq);
-        if (value.seq === at) verifier.checkpoint(checkpointOf(row(6)), 100);
-      }
-      const end = verifier.end();
-      return `${verdictOf(end)}, signed up to ${end.checkpoint?.seq}`;
-    };
-    const signed = 'holds, signed up to 6';
-    expect([3, 6, 7].map(walked)).toEqual([signed, signed, expect.stringMatching(/^seq 6 line 100: checkpoint/)]);
-  });
+it('a checkpoint may be handed in twice, and before the row or directly after it, but not later', () => {
+  const walked = (at: number): string => {
+    const verifier = new RecordVerifier({ keys, checkpoints: [checkpointOf(row(6)), checkpointOf(row(6))] });
+    for (const value of rows) {
+      verifier.row(value, value.seq);
+      if (value.seq === at) verifier.checkpoint(checkpointOf(row(6)), 100);
+    }
+    const end = verifier.end();
+    return `${verdictOf(end)}, signed up to ${end.checkpoint?.seq}`;
+  };
+  const signed = 'holds, signed up to 6';
+  expect([3, 6, 7].map(walked)).toEqual([signed, signed, expect.stringMatching(/^seq 6 line 100: checkpoint/)]);
+});
 
-  it('a checkpoint shows a rewritten row when handed in directly after it', () => {
-    const verifier = new RecordVerifier({ keys });
-    for (const value of forged.slice(0, 6)) verifier.row(value, value.seq);
-    expect(verifier.checkpoint(checkpointOf(row(6)), 7)).toBe(false);
-    expect(verdictOf(verifier.end())).toBe('seq 6 line 7: checkpoint');
-  });
+it('a checkpoint shows a rewritten row when handed in directly after it', () => {
+  const verifier = new RecordVerifier({ keys });
+  for (const value of forged.slice(0, 6)) verifier.row(value, value.seq);
+  expect(verifier.checkpoint(checkpointOf(row(6)), 7)).toBe(false);
+  expect(verdictOf(verifier.end())).toBe('seq 6 line 7: checkpoint');
 });
 
 it('the head of a verifier that has seen nothing is where a chain begins', () => {

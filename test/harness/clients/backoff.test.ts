@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { type BackoffPlan, backoffPolicies, pauses } from '../../../src/harness/clients/backoff.js';
 import type { Wait } from '../../../src/harness/clients/behaviour.js';
@@ -39,40 +39,38 @@ it.each<[rule: string, plan: Omit<BackoffPlan, 'policy'>, longest: number]>([
   expect(pauses({ policy, ...plan })(1000, 0)).toBe(longest);
 });
 
-describe('pauses within bounds', () => {
-  // Multiples of 1/1024 ms: halves of them are doubles, too.
-  const ms = fc.integer({ min: 0, max: 2 ** 30 }).map((n) => n / 1024);
-  const plan = fc.tuple(ms, ms).map(([a, b]) => ({ baseMs: Math.min(a, b), capMs: Math.max(a, b) }));
-  const v = (n: number, { baseMs, capMs }: { baseMs: number; capMs: number }) => Math.min(capMs, baseMs * 2 ** n);
+// Multiples of 1/1024 ms: halves of them are doubles, too.
+const ms = fc.integer({ min: 0, max: 2 ** 30 }).map((n) => n / 1024);
+const plan = fc.tuple(ms, ms).map(([a, b]) => ({ baseMs: Math.min(a, b), capMs: Math.max(a, b) }));
+const v = (n: number, { baseMs, capMs }: { baseMs: number; capMs: number }) => Math.min(capMs, baseMs * 2 ** n);
 
-  it.each(backoffPolicies)('every pause of %s lies within the bounds of its policy', (policy) => {
-    forAll(
-      [plan, fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat()],
-      (given, n, part, seed) => {
-        const { baseMs, capMs } = given;
-        const lastMs = baseMs + part * (capMs - baseMs);
-        const pauseMs = drawn(pauses({ policy, ...given })(n, lastMs), new RandomStream(seed, 'pauses'));
-        const [least, most] = {
-          none: [0, 0],
-          fixed: [baseMs, baseMs],
-          exponential: [v(n, given), v(n, given)],
-          equal_jitter: [v(n, given) / 2, v(n, given)],
-          full_jitter: [0, v(n, given)],
-          decorrelated: [baseMs, Math.min(capMs, 3 * lastMs)],
-          geometric: [v(n - 1, given), v(n - 1, given)],
-          linear: [Math.min(capMs, n * baseMs), Math.min(capMs, n * baseMs)],
-        }[policy] as [number, number];
-        const rounding = 1e-9 * capMs;
-        expect({
-          pauseMs,
-          isWithin: pauseMs >= least - rounding && pauseMs <= most + rounding && pauseMs <= capMs,
-        }).toEqual({
-          pauseMs,
-          isWithin: true,
-        });
-      },
-    );
-  });
+it.each(backoffPolicies)('every pause of %s lies within the bounds of its policy', (policy) => {
+  forAll(
+    [plan, fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat()],
+    (given, n, part, seed) => {
+      const { baseMs, capMs } = given;
+      const lastMs = baseMs + part * (capMs - baseMs);
+      const pauseMs = drawn(pauses({ policy, ...given })(n, lastMs), new RandomStream(seed, 'pauses'));
+      const [least, most] = {
+        none: [0, 0],
+        fixed: [baseMs, baseMs],
+        exponential: [v(n, given), v(n, given)],
+        equal_jitter: [v(n, given) / 2, v(n, given)],
+        full_jitter: [0, v(n, given)],
+        decorrelated: [baseMs, Math.min(capMs, 3 * lastMs)],
+        geometric: [v(n - 1, given), v(n - 1, given)],
+        linear: [Math.min(capMs, n * baseMs), Math.min(capMs, n * baseMs)],
+      }[policy] as [number, number];
+      const rounding = 1e-9 * capMs;
+      expect({
+        pauseMs,
+        isWithin: pauseMs >= least - rounding && pauseMs <= most + rounding && pauseMs <= capMs,
+      }).toEqual({
+        pauseMs,
+        isWithin: true,
+      });
+    },
+  );
 });
 
 it('an exponential pause has that of the policy as its mean, and is never shorter than announced', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RandomStream } from '../../../src/core/math/random.js';
 import { constant } from '../../../src/core/math/time-law.js';
 import { type Pauses, pauses } from '../../../src/harness/clients/backoff.js';
@@ -94,39 +94,37 @@ it('every chart has a story', () => {
   expect(Object.keys(charts).filter((name) => !stories.some(([chart]) => chart === name))).toEqual([]);
 });
 
-describe('a chart that is compiled', () => {
-  const kinds = { open, obedient: () => obedient({ maxAttempts: 3, jitterMs: 10 }), retrying: persistent, device };
-  const late = () => persistent({ takesLateAnswers: true, retryAfter: { ...told, policy: 'floor' } });
-  const spread = () => device({ spreadMs: 100, jitter: true });
-  const gated = () => persistent({ gated: 'attempts', takesLateAnswers: true, on: ['limited', 'timeout'] });
-  const hedged = () => persistent({ gated: 'retries', hedge: { afterMs: 20, most: 2 }, takesLateAnswers: true });
-  const all = { ...kinds, late, spread, gated, hedged, closed: () => closed({ think: constant(50) }) };
-  const types = fc.constantFrom(
-    ...(['begin', 'job', 'served', 'limited', 'failed', 'lost', 'timeout', 'late'] as const),
-    ...(['wake', 'no_retry', 'entered', 'turned_away', 'rate_limited', 'rate_restored'] as const),
-  );
-  const events = fc.array(
-    fc.record({
-      type: types,
-      job: fc.constantFrom(...[1, 2].map((number) => ({ number, contract: 0, bornMs: 0 }))),
-      ms: fc.option(fc.nat(100), { nil: undefined }),
-    }),
-  );
+const kinds = { open, obedient: () => obedient({ maxAttempts: 3, jitterMs: 10 }), retrying: persistent, device };
+const late = () => persistent({ takesLateAnswers: true, retryAfter: { ...told, policy: 'floor' } });
+const spread = () => device({ spreadMs: 100, jitter: true });
+const gated = () => persistent({ gated: 'attempts', takesLateAnswers: true, on: ['limited', 'timeout'] });
+const hedged = () => persistent({ gated: 'retries', hedge: { afterMs: 20, most: 2 }, takesLateAnswers: true });
+const all = { ...kinds, late, spread, gated, hedged, closed: () => closed({ think: constant(50) }) };
+const types = fc.constantFrom(
+  ...(['begin', 'job', 'served', 'limited', 'failed', 'lost', 'timeout', 'late'] as const),
+  ...(['wake', 'no_retry', 'entered', 'turned_away', 'rate_limited', 'rate_restored'] as const),
+);
+const events = fc.array(
+  fc.record({
+    type: types,
+    job: fc.constantFrom(...[1, 2].map((number) => ({ number, contract: 0, bornMs: 0 }))),
+    ms: fc.option(fc.nat(100), { nil: undefined }),
+  }),
+);
 
-  it.each(Object.entries(all))('any events give the same states and effects as XState: %s', (_, make) => {
-    const chart = make();
-    forAll([events], (script) => {
-      const [compiled, drawn] = [behaviourOf(chart), interpreted(chart)];
-      let [one, other] = [compiled.initial, drawn.initial];
-      for (const { type, job, ms } of script) {
-        const event = { type, job, attempt: { job, number: 1 }, retryAfterMs: ms, waitedMs: ms ?? 0 } as ClientEvent;
-        const [next, effects] = compiled.on(one, event);
-        const [nextDrawn, effectsDrawn] = drawn.on(other, event);
-        expect(effectsDrawn.map(plain)).toEqual(effects.map(plain));
-        expect(nextDrawn).toEqual(next);
-        [one, other] = [next, nextDrawn];
-      }
-    });
+it.each(Object.entries(all))('any events give the same states and effects as XState: %s', (_, make) => {
+  const chart = make();
+  forAll([events], (script) => {
+    const [compiled, drawn] = [behaviourOf(chart), interpreted(chart)];
+    let [one, other] = [compiled.initial, drawn.initial];
+    for (const { type, job, ms } of script) {
+      const event = { type, job, attempt: { job, number: 1 }, retryAfterMs: ms, waitedMs: ms ?? 0 } as ClientEvent;
+      const [next, effects] = compiled.on(one, event);
+      const [nextDrawn, effectsDrawn] = drawn.on(other, event);
+      expect(effectsDrawn.map(plain)).toEqual(effects.map(plain));
+      expect(nextDrawn).toEqual(next);
+      [one, other] = [next, nextDrawn];
+    }
   });
 });
 

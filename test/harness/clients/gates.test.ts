@@ -1,5 +1,5 @@
 // The gates on the side of a client, each against its formula or its source.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ClientSpec } from '../../../src/harness/clients/client-schema.js';
 import { against, failed, limited, type Script, served, words } from './scripted.js';
 
@@ -28,22 +28,20 @@ it('a limiter of what is in flight gives a place back when an attempt ends', () 
   expect(counts).toMatchObject({ succeeded: 3, given_up: 2 });
 });
 
-describe('a breaker', () => {
-  const gate: Gate = { kind: 'breaker', share: 0.5, least: 4, over: '10s', open: '5s', trials: 2 };
+const gate: Gate = { kind: 'breaker', share: 0.5, least: 4, over: '10s', open: '5s', trials: 2 };
 
-  it('a breaker opens at its share, tries after its time, and closes once the trials were served', () => {
-    const down: Script = (_, nowMs) => (nowMs < 8000 ? failed : served);
-    const { sent } = against(down, once(gate), { jobsMs: every(500, 40) });
-    // Four fail by 1.5 s; open until 6.5 s, a trial fails; open until 11.5 s, both trials are served.
-    const expected = [0, 500, 1000, 1500, 6500, ...every(500, 40).filter((ms) => ms >= 11_500)];
-    expect(sent.map(({ ms }) => ms)).toEqual(expected);
-  });
+it('a breaker opens at its share, tries after its time, and closes once the trials were served', () => {
+  const down: Script = (_, nowMs) => (nowMs < 8000 ? failed : served);
+  const { sent } = against(down, once(gate), { jobsMs: every(500, 40) });
+  // Four fail by 1.5 s; open until 6.5 s, a trial fails; open until 11.5 s, both trials are served.
+  const expected = [0, 500, 1000, 1500, 6500, ...every(500, 40).filter((ms) => ms >= 11_500)];
+  expect(sent.map(({ ms }) => ms)).toEqual(expected);
+});
 
-  it('a breaker of retries lets first attempts pass while it is open', () => {
-    const spec: ClientSpec = { kind: 'retrying', max_attempts: 2, gate: { ...gate, on: 'retries' } };
-    const { counts } = against(() => failed, spec, { jobsMs: every(100, 20) });
-    expect([counts.jobs, counts.attempts]).toEqual([20, 22]);
-  });
+it('a breaker of retries lets first attempts pass while it is open', () => {
+  const spec: ClientSpec = { kind: 'retrying', max_attempts: 2, gate: { ...gate, on: 'retries' } };
+  const { counts } = against(() => failed, spec, { jobsMs: every(100, 20) });
+  expect([counts.jobs, counts.attempts]).toEqual([20, 22]);
 });
 
 const script: Script = ({ job }) => (job.number === 1 ? limited(1000) : served);

@@ -1,5 +1,5 @@
 // Thousands of runs: a limiter of the rule is never found to differ, whatever the network does; limiters that are wrong in one way are.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import type { RuleDefinition } from '../../../src/core/limiter/rule/rule-definition.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
@@ -46,65 +46,61 @@ it.each(Object.entries(rules))(
   LONGEST_MS,
 );
 
-describe('a machine that stood still', () => {
-  const short = [{ fromMs: 400, toMs: 550 }];
-  const longer = [...short, { fromMs: 600, toMs: 900 }];
+const short = [{ fromMs: 400, toMs: 550 }];
+const longer = [...short, { fromMs: 600, toMs: 900 }];
 
-  it.each(Object.entries(rules))(
-    'a limiter whose clock stood still with its machine is never found to differ: %s',
-    (_, definition) => {
-      const make = (madeMs: number) => limiterOf(definition, madeMs);
-      // In 7 and 12 instants of one state, taken for the latest of them, once refuted a sliding counter.
-      for (const [pauses, longestMs, transportMs] of [
-        [short, 4, 200],
-        [longer, 4, 600],
-        [longer, 0, undefined],
-      ] as const)
-        for (let seed = 7; seed < 7 + SEEDS; seed += 1) {
-          const share = [0.3, 0.7, 1][seed % 3]!;
-          const sent = seed % 2 === 0 ? drawn(seed, 20, longestMs) : steady(seed, 40, 50, 1, longestMs);
-          const seen = seenOf(sent, seed, make, (atMs) => share * behindMs(pauses, atMs));
-          const found = explain(seen, [definition], { slackMs: 0, transportMs, pauses, mostNodes: 20_000 });
-          expect(found, `seed ${seed}`).not.toMatchObject({ type: 'refuted' });
-        }
-    },
-    LONGEST_MS,
-  );
-
-  const plain = Object.entries(rules).filter(([, { primitive }]) => !holding.has(primitive));
-  it.each(plain)(
-    'a limiter that limits nothing is found, though a machine stood still: %s',
-    (_, definition) => {
-      const seen = seenOf(steady(1, 120, 25, 1, 1), 1, wrongLimiters(definition)['never limits']!);
-      expect(explain(seen, [definition], { slackMs: 0, pauses: short })).toMatchObject({ type: 'refuted' });
-    },
-    LONGEST_MS,
-  );
-});
-
-describe('a slow network', () => {
-  const slow = [
-    [60, 10],
-    [700, 4],
-    [60, 1],
-    [150, 4],
-  ] as const;
-  // By default one rule meets the first and the next one the second.
-  const cases = Object.entries(rules).map(
-    ([name, definition], index) => [name, definition, isAll ? slow : slow.slice(index % 2, (index % 2) + 1)] as const,
-  );
-  it.each(cases)(
-    'a limiter of the rule is known behind a slow network: %s',
-    (_, definition, networks) => {
-      for (const [wayMs, jitterMs] of networks) {
-        const seen = seenOf(steady(1, 60, 80, wayMs, jitterMs), 1, (madeMs) => limiterOf(definition, madeMs));
-        const found = explain(seen, [definition], { slackMs: 2, mostNodes: 100_000 });
-        expect([found.type, saysEnough(found)], `${wayMs} ms`).toEqual(['explained', true]);
+it.each(Object.entries(rules))(
+  'a limiter whose clock stood still with its machine is never found to differ: %s',
+  (_, definition) => {
+    const make = (madeMs: number) => limiterOf(definition, madeMs);
+    // In 7 and 12 instants of one state, taken for the latest of them, once refuted a sliding counter.
+    for (const [pauses, longestMs, transportMs] of [
+      [short, 4, 200],
+      [longer, 4, 600],
+      [longer, 0, undefined],
+    ] as const)
+      for (let seed = 7; seed < 7 + SEEDS; seed += 1) {
+        const share = [0.3, 0.7, 1][seed % 3]!;
+        const sent = seed % 2 === 0 ? drawn(seed, 20, longestMs) : steady(seed, 40, 50, 1, longestMs);
+        const seen = seenOf(sent, seed, make, (atMs) => share * behindMs(pauses, atMs));
+        const found = explain(seen, [definition], { slackMs: 0, transportMs, pauses, mostNodes: 20_000 });
+        expect(found, `seed ${seed}`).not.toMatchObject({ type: 'refuted' });
       }
-    },
-    LONGEST_MS,
-  );
-});
+  },
+  LONGEST_MS,
+);
+
+const plain = Object.entries(rules).filter(([, { primitive }]) => !holding.has(primitive));
+it.each(plain)(
+  'a limiter that limits nothing is found, though a machine stood still: %s',
+  (_, definition) => {
+    const seen = seenOf(steady(1, 120, 25, 1, 1), 1, wrongLimiters(definition)['never limits']!);
+    expect(explain(seen, [definition], { slackMs: 0, pauses: short })).toMatchObject({ type: 'refuted' });
+  },
+  LONGEST_MS,
+);
+
+const slow = [
+  [60, 10],
+  [700, 4],
+  [60, 1],
+  [150, 4],
+] as const;
+// By default one rule meets the first and the next one the second.
+const cases = Object.entries(rules).map(
+  ([name, definition], index) => [name, definition, isAll ? slow : slow.slice(index % 2, (index % 2) + 1)] as const,
+);
+it.each(cases)(
+  'a limiter of the rule is known behind a slow network: %s',
+  (_, definition, networks) => {
+    for (const [wayMs, jitterMs] of networks) {
+      const seen = seenOf(steady(1, 60, 80, wayMs, jitterMs), 1, (madeMs) => limiterOf(definition, madeMs));
+      const found = explain(seen, [definition], { slackMs: 2, mostNodes: 100_000 });
+      expect([found.type, saysEnough(found)], `${wayMs} ms`).toEqual(['explained', true]);
+    }
+  },
+  LONGEST_MS,
+);
 
 it.each<RuleDefinition>([
   { primitive: 'rolling_count', params: { threshold: 6, within: 10, cycle_ms: 100 } },

@@ -1,6 +1,6 @@
 // The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
 import { createServer } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
@@ -166,81 +166,77 @@ it('the series of a live run has the open jobs and the retries of clients, in cy
   expect(series.cycle).toEqual(series.cycle.map((_, place) => observed.outcome.first_cycle! + place));
 });
 
-describe('a log sent to a live node', () => {
-  // By second (of 1700000000) and client: 3 of a; 1 of b; 8 of a and 2 of b; 1 of c.
-  const rows = ['0,a', '0,a', '0,a', '2,b', ...Array<string>(8).fill('3,a'), '3,b', '3,b', '5,c'];
-  const lines = rows.map((row) => `170000000${row}\n`).join('');
-  const log = temporaryFiles().file('requests.csv', `time,client\n${lines}`);
+// By second (of 1700000000) and client: 3 of a; 1 of b; 8 of a and 2 of b; 1 of c.
+const rows = ['0,a', '0,a', '0,a', '2,b', ...Array<string>(8).fill('3,a'), '3,b', '3,b', '5,c'];
+const lines = rows.map((row) => `170000000${row}\n`).join('');
+const log = temporaryFiles().file('requests.csv', `time,client\n${lines}`);
 
-  const planAt = (within = 4) => planContract(rateLimiter({ threshold: 6, within }));
+const planAt = (within = 4) => planContract(rateLimiter({ threshold: 6, within }));
 
-  /** At speed 20 a cycle of 50 ms stands for a second of the log. */
-  const sent = (keyColumn?: string) =>
-    steady(() =>
-      liveReplay([log], {
-        url,
-        key,
-        name: 'requests',
-        cycleMs: 1000,
-        speed: 20,
-        planAt,
-        log: { timeColumn: 'time', keyColumn },
-      }),
-    );
+/** At speed 20 a cycle of 50 ms stands for a second of the log. */
+const sent = (keyColumn?: string) =>
+  steady(() =>
+    liveReplay([log], {
+      url,
+      key,
+      name: 'requests',
+      cycleMs: 1000,
+      speed: 20,
+      planAt,
+      log: { timeColumn: 'time', keyColumn },
+    }),
+  );
 
-  it('a log is sent at its recorded times, as many times as fast as was asked', async () => {
-    const { comparison, live, first } = told(await sent());
-    expect(comparison.verdict).toBe('agrees');
-    expect(live.by_cycle.map(({ cycle, arrived }) => [cycle - first, arrived])).toEqual([
-      [0, 3],
-      [2, 1],
-      [3, 10],
-      [5, 1],
-    ]);
-  });
+it('a log is sent at its recorded times, as many times as fast as was asked', async () => {
+  const { comparison, live, first } = told(await sent());
+  expect(comparison.verdict).toBe('agrees');
+  expect(live.by_cycle.map(({ cycle, arrived }) => [cycle - first, arrived])).toEqual([
+    [0, 3],
+    [2, 1],
+    [3, 10],
+    [5, 1],
+  ]);
+});
 
-  it('a log keeps its window at a node that is started for it, and at one that runs', async () => {
-    // A cycle stands for one second, and for two: each request is due at the beginning of one. The last is limited by a window of 8 s only.
-    const seconds = ['0', '0', '0', ...Array<string>(11).fill('2'), '6'];
-    const even = temporaryFiles().file('even.csv', `time\n${seconds.map((at) => `170000000${at}\n`).join('')}`);
-    const options = { name: 'requests', log: { timeColumn: 'time' } };
-    const { outcome } = await replay([even], { ...options, cycleMs: 1000, plan: planAt() });
-    const asked = { ...options, cycleMs: 1000, planAt };
-    const slow = await startRunning({ cycleMs: 200 });
-    const started = await steady(() => liveReplay([even], { ...asked, speed: 5 }));
-    const there = await steady(() =>
-      liveReplay([even], { ...asked, url: slow.url, key: slow.keyOf('load'), speed: 10 }),
-    );
-    const figures = [started, there].map(({ observed: { outcome: of } }) => [of.limited, of.cycle_ms, of.notes]);
-    expect([outcome.limited, figures]).toEqual([8, Array(2).fill([8, 200, undefined])]);
-    const fine = { ...asked, url, key, speed: 1000 };
-    await expect(liveReplay([log], fine)).rejects.toMatchObject({ code: 'wrong_usage' });
-    await expect(liveReplay([log], { ...asked, speed: 3000 })).rejects.toMatchObject({ code: 'wrong_usage' });
-    const rule = () => planContract(ruleLimiter({ primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } }));
-    await expect(liveReplay([log], { ...asked, planAt: rule, speed: 20 })).rejects.toThrow(
-      /--speed does not go with a rule/,
-    );
-  });
+it('a log keeps its window at a node that is started for it, and at one that runs', async () => {
+  // A cycle stands for one second, and for two: each request is due at the beginning of one. The last is limited by a window of 8 s only.
+  const seconds = ['0', '0', '0', ...Array<string>(11).fill('2'), '6'];
+  const even = temporaryFiles().file('even.csv', `time\n${seconds.map((at) => `170000000${at}\n`).join('')}`);
+  const options = { name: 'requests', log: { timeColumn: 'time' } };
+  const { outcome } = await replay([even], { ...options, cycleMs: 1000, plan: planAt() });
+  const asked = { ...options, cycleMs: 1000, planAt };
+  const slow = await startRunning({ cycleMs: 200 });
+  const started = await steady(() => liveReplay([even], { ...asked, speed: 5 }));
+  const there = await steady(() => liveReplay([even], { ...asked, url: slow.url, key: slow.keyOf('load'), speed: 10 }));
+  const figures = [started, there].map(({ observed: { outcome: of } }) => [of.limited, of.cycle_ms, of.notes]);
+  expect([outcome.limited, figures]).toEqual([8, Array(2).fill([8, 200, undefined])]);
+  const fine = { ...asked, url, key, speed: 1000 };
+  await expect(liveReplay([log], fine)).rejects.toMatchObject({ code: 'wrong_usage' });
+  await expect(liveReplay([log], { ...asked, speed: 3000 })).rejects.toMatchObject({ code: 'wrong_usage' });
+  const rule = () => planContract(ruleLimiter({ primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } }));
+  await expect(liveReplay([log], { ...asked, planAt: rule, speed: 20 })).rejects.toThrow(
+    /--speed does not go with a rule/,
+  );
+});
 
-  it('a run refuses another length of a cycle than that of the node', async () => {
-    const other = { url, key, cycleMs: 100 };
-    await expect(run(burst, other)).rejects.toThrow(/--cycle-ms 100 has no effect: the node at .* has cycles of 50 ms/);
-  });
+it('a run refuses another length of a cycle than that of the node', async () => {
+  const other = { url, key, cycleMs: 100 };
+  await expect(run(burst, other)).rejects.toThrow(/--cycle-ms 100 has no effect: the node at .* has cycles of 50 ms/);
+});
 
-  it('a log gives each key a limiter of its own', async () => {
-    const result = await sent('client');
-    const { by_contract, limited } = result.observed.outcome;
-    expect(told(result).comparison.verdict).toBe('agrees');
-    // Of the eleven of a, four came after the six that its window may hold: the first three still were in it.
-    expect([by_contract.map(({ id, requests }) => [id, requests]), limited]).toEqual([
-      [
-        ['a', 11],
-        ['b', 3],
-        ['c', 1],
-      ],
-      5,
-    ]);
-  });
+it('a log gives each key a limiter of its own', async () => {
+  const result = await sent('client');
+  const { by_contract, limited } = result.observed.outcome;
+  expect(told(result).comparison.verdict).toBe('agrees');
+  // Of the eleven of a, four came after the six that its window may hold: the first three still were in it.
+  expect([by_contract.map(({ id, requests }) => [id, requests]), limited]).toEqual([
+    [
+      ['a', 11],
+      ['b', 3],
+      ['c', 1],
+    ],
+    5,
+  ]);
 });
 
 async function slow(ms: number): Promise<string> {

@@ -1,6 +1,6 @@
 // What generators saw, merged, is what one generator would have seen.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RequestLog, type RequestObserver } from '../../../src/harness/live/request-log.js';
 import type { RequestEnd } from '../../../src/harness/live/target.js';
 import {
@@ -95,53 +95,52 @@ const rowOf = (atMs: number, sentMs: number, endedMs: number, end: RequestEnd): 
 
 const admitted = { type: 'decided', admitted: true } as const;
 
-describe('merged logs', () => {
-  it('merged logs are the log of one generator that sends all, however the requests are shared', () => {
-    forAll([requests], (all) => {
-      const one = new RequestLog(whole);
-      tell(all, () => one);
-      const packed = [0, 1, 2].map(() => new PackedRequests());
-      tell(all, (by) => packed[by]!);
-      const shares = packed.map((rows, k): GeneratorShare => ({ name: `${k}`, rows: asText(rows.take()), end: ended }));
-      expect(seenIn(merged(shares, whole).requestLog)).toEqual(seenIn(one));
-    });
+it('merged logs are the log of one generator that sends all, however the requests are shared', () => {
+  forAll([requests], (all) => {
+    const one = new RequestLog(whole);
+    tell(all, () => one);
+    const packed = [0, 1, 2].map(() => new PackedRequests());
+    tell(all, (by) => packed[by]!);
+    const shares = packed.map((rows, k): GeneratorShare => ({ name: `${k}`, rows: asText(rows.take()), end: ended }));
+    expect(seenIn(merged(shares, whole).requestLog)).toEqual(seenIn(one));
   });
+});
 
-  it('what is not known of the clock of a generator is part of the interval of each of its requests', () => {
-    const row = rowOf(10, 10, 12, admitted);
-    const lost = rowOf(20, 20, 30, fault('timed_out'));
-    const share = (apartMs: number): GeneratorShare => ({
-      name: `${apartMs}`,
-      rows: [row, lost],
-      end: { ...ended, rows: 2, apartMs },
-    });
-    const { requestLog, apartMs } = merged([share(0), share(5)], whole);
-    const seen = requestLog.seen.map(({ sentMs, answeredMs }) => [sentMs - START_MS, answeredMs - START_MS]);
-    expect([seen, apartMs]).toEqual([
-      [
-        [10, 12],
-        [5, 17],
-        [20, Infinity],
-        [15, Infinity],
-      ],
-      5,
-    ]);
+it('what is not known of the clock of a generator is part of the interval of each of its requests', () => {
+  const row = rowOf(10, 10, 12, admitted);
+  const lost = rowOf(20, 20, 30, fault('timed_out'));
+  const share = (apartMs: number): GeneratorShare => ({
+    name: `${apartMs}`,
+    rows: [row, lost],
+    end: { ...ended, rows: 2, apartMs },
   });
+  const { requestLog, apartMs } = merged([share(0), share(5)], whole);
+  const seen = requestLog.seen.map(({ sentMs, answeredMs }) => [sentMs - START_MS, answeredMs - START_MS]);
+  expect([seen, apartMs]).toEqual([
+    [
+      [10, 12],
+      [5, 17],
+      [20, Infinity],
+      [15, Infinity],
+    ],
+    5,
+  ]);
+});
 
-  it('a stamp is possible as far as the clock of its generator is not known', () => {
-    // Counted in the cycle after the answer, which came 4 ms before it.
-    const row = rowOf(90, 90, 96, { ...admitted, cycle: FIRST + 1, count: 1, state: 'allowing' });
-    const impossible = (apartMs: number) =>
-      merged([{ name: 'a', rows: [row], end: { ...ended, rows: 1, apartMs } }], whole).requestLog.requests.filter(
-        (one) => one.impossible !== undefined,
-      ).length;
-    expect([impossible(0), impossible(1), impossible(2), impossible(3)]).toEqual([1, 1, 0, 0]);
-  });
+it('a stamp is possible as far as the clock of its generator is not known', () => {
+  // Counted in the cycle after the answer, which came 4 ms before it.
+  const row = rowOf(90, 90, 96, { ...admitted, cycle: FIRST + 1, count: 1, state: 'allowing' });
+  const impossible = (apartMs: number) =>
+    merged([{ name: 'a', rows: [row], end: { ...ended, rows: 1, apartMs } }], whole).requestLog.requests.filter(
+      (one) => one.impossible !== undefined,
+    ).length;
+  expect([impossible(0), impossible(1), impossible(2), impossible(3)]).toEqual([1, 1, 0, 0]);
+});
 
-  const late = rowOf(0, 150, 160, admitted);
-  const later = rowOf(0, 251, 260, admitted);
-  // biome-ignore format: one case a line
-  it.each<[what: string, share: Partial<GeneratorShare>, unsound: string | undefined, behind: string | undefined, plansByCycle?: boolean]>([
+const late = rowOf(0, 150, 160, admitted);
+const later = rowOf(0, 251, 260, admitted);
+// biome-ignore format: one case a line
+it.each<[what: string, share: Partial<GeneratorShare>, unsound: string | undefined, behind: string | undefined, plansByCycle?: boolean]>([
     ['all is well', {}, undefined, undefined],
     ['lost', { end: undefined }, 'Generator b was lost', undefined],
     ['an entry is missing', { end: { ...ended, rows: 1 } }, 'Generator b gave 1 entries, of which 0 arrived.', undefined],
@@ -165,4 +164,3 @@ describe('merged logs', () => {
     const said = (words: string | undefined) => (words === undefined ? undefined : expect.stringContaining(words));
     expect([found.unsound, found.behind]).toEqual([said(unsound), said(behind)]);
   });
-});

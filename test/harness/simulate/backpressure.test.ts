@@ -1,5 +1,5 @@
 // Devices before a real gate: what they do when it emits, while it is still moving.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { retryAfterCycles } from '../../../src/core/limiter/forecast.js';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { secondsUntil } from '../../../src/core/time/cycle.js';
@@ -41,34 +41,32 @@ function run(spec: ClientSpec, instants: readonly number[]) {
 
 const atOnce = (n: number, ms: number) => new Array<number>(n).fill(ms);
 
-describe('a device before a gate of 10 in 10 s', () => {
-  const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
+const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
-  it.each<[until: string, spec: ClientSpec]>([
-    ['rate_restored, and every flushed item meets a gate that has moved', { kind: 'holding', count: 1 }],
-    ['Retry-After where it does not listen', { kind: 'holding', count: 1, listens: false }],
-  ])('a device holds what was limited until %s', (_, spec) => {
-    // Twelve at second 0: the eleventh is limited, the twelfth held at once. When they leave the window, both are flushed.
-    expect(run(spec, atOnce(12, 0))).toEqual({
-      told: ['0 rate_limited at 11', '10 rate_restored at 0'],
-      counts: expect.objectContaining({ ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 }),
-      gate: { requests: 13, limited: 1, entries: 1, restores: 1 },
-    });
+it.each<[until: string, spec: ClientSpec]>([
+  ['rate_restored, and every flushed item meets a gate that has moved', { kind: 'holding', count: 1 }],
+  ['Retry-After where it does not listen', { kind: 'holding', count: 1, listens: false }],
+])('a device holds what was limited until %s', (_, spec) => {
+  // Twelve at second 0: the eleventh is limited, the twelfth held at once. When they leave the window, both are flushed.
+  expect(run(spec, atOnce(12, 0))).toEqual({
+    told: ['0 rate_limited at 11', '10 rate_restored at 0'],
+    counts: expect.objectContaining({ ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 }),
+    gate: { requests: 13, limited: 1, entries: 1, restores: 1 },
   });
+});
 
-  it('twenty devices that flush at once close the gate again and again; spread over 100 s they do not', () => {
-    const devices = { kind: 'holding', count: 20 } as const;
-    const burst = atOnce(40, 0);
-    const spread = { spread: '100s', jitter: true };
-    const entries = [run(devices, burst), run({ ...devices, flush: spread }, burst)].map(({ gate, counts: of }) => ({
-      entries: gate.entries,
-      succeeded: of.succeeded,
-    }));
-    expect(entries).toEqual([
-      { entries: 3, succeeded: 40 },
-      { entries: 1, succeeded: 40 },
-    ]);
-  });
+it('twenty devices that flush at once close the gate again and again; spread over 100 s they do not', () => {
+  const devices = { kind: 'holding', count: 20 } as const;
+  const burst = atOnce(40, 0);
+  const spread = { spread: '100s', jitter: true };
+  const entries = [run(devices, burst), run({ ...devices, flush: spread }, burst)].map(({ gate, counts: of }) => ({
+    entries: gate.entries,
+    succeeded: of.succeeded,
+  }));
+  expect(entries).toEqual([
+    { entries: 3, succeeded: 40 },
+    { entries: 1, succeeded: 40 },
+  ]);
 });
 
 const outcomeOf = async (text: string) => (await simulate(parseScenario(text), {})).outcome;

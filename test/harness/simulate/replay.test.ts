@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { lastValueFrom, tap } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { CYCLE_MS } from '../../../src/core/time/cycle.js';
@@ -129,31 +129,29 @@ it.each<[what: string, path: string, code: string]>([
   expect(await failureIn(run(path))).toMatchObject({ code, what: expect.stringContaining(path) });
 });
 
-describe('a replay that is stopped', () => {
-  const text = `t\n${Array.from({ length: 200_000 }, (_, index) => index).join('\n')}\n`;
+const text = `t\n${Array.from({ length: 200_000 }, (_, index) => index).join('\n')}\n`;
 
-  it('a replay that is stopped while its log is read replays what was read to its end', async () => {
-    const controller = new AbortController();
-    const { outcome, readings } = await run(file('long.csv', text), {
-      log: { timeColumn: 't' },
-      signal: controller.signal,
-      onRead: () => controller.abort(),
-    });
-    expect(readings[0]!.interrupted).toBe(true);
-    expect(outcome.partial).toBe(true);
-    expect(outcome.requests).toBe(readings[0]!.requests);
-    expect(outcome.requests).toBeGreaterThan(0);
-    expect(outcome.requests).toBeLessThan(200_000);
+it('a replay that is stopped while its log is read replays what was read to its end', async () => {
+  const controller = new AbortController();
+  const { outcome, readings } = await run(file('long.csv', text), {
+    log: { timeColumn: 't' },
+    signal: controller.signal,
+    onRead: () => controller.abort(),
   });
+  expect(readings[0]!.interrupted).toBe(true);
+  expect(outcome.partial).toBe(true);
+  expect(outcome.requests).toBe(readings[0]!.requests);
+  expect(outcome.requests).toBeGreaterThan(0);
+  expect(outcome.requests).toBeLessThan(200_000);
+});
 
-  it('a replay that is stopped while it runs has the figures of what was done so far', async () => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const requests = new LogRequests([file('long.csv', text)], { log: { timeColumn: 't' }, signal });
-    const rows = replay$(requests, planContract(rateLimiter())).pipe(tap(() => controller.abort()));
-    const { outcome } = await lastValueFrom(rows.pipe(toReplay(requests, { name: 'long.csv', cycleMs: 777 })));
-    expect([outcome.partial, outcome.requests > 0, outcome.requests < 200_000]).toEqual([true, true, true]);
-  });
+it('a replay that is stopped while it runs has the figures of what was done so far', async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const requests = new LogRequests([file('long.csv', text)], { log: { timeColumn: 't' }, signal });
+  const rows = replay$(requests, planContract(rateLimiter())).pipe(tap(() => controller.abort()));
+  const { outcome } = await lastValueFrom(rows.pipe(toReplay(requests, { name: 'long.csv', cycleMs: 777 })));
+  expect([outcome.partial, outcome.requests > 0, outcome.requests < 200_000]).toEqual([true, true, true]);
 });
 
 it('several logs are one, in order of time', async () => {

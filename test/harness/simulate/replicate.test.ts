@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Outcome } from '../../../src/harness/outcome/outcome-schema.js';
 import type { Series } from '../../../src/harness/outcome/series.js';
 import { Timeline } from '../../../src/harness/outcome/timeline.js';
@@ -48,38 +48,36 @@ it.each([
   expect([judged.partial, judged.verdict]).toEqual([true, 'invalid']);
 });
 
-describe('an interval of replications', () => {
-  const run = (seed: number, figures: FigureList, contracts = 1) => ({
-    ...{ seed, held: [true], contracts, span: { first: 0, last: 359 } },
-    figures: { requests: 900 + seed, 'clients.attempts': 90_000, ...figures },
-  });
-  const of = (name: string, values: readonly number[], contracts = 1) =>
-    figureIntervals(values.map((value, seed) => run(seed, { [name]: value }, contracts)))[name]!;
+const run = (seed: number, figures: FigureList, contracts = 1) => ({
+  ...{ seed, held: [true], contracts, span: { first: 0, last: 359 } },
+  figures: { requests: 900 + seed, 'clients.attempts': 90_000, ...figures },
+});
+const of = (name: string, values: readonly number[], contracts = 1) =>
+  figureIntervals(values.map((value, seed) => run(seed, { [name]: value }, contracts)))[name]!;
 
-  it('an interval has no width where all runs are alike: nothing is left to chance', () => {
-    const alike = figureIntervals([1, 2, 3].map(() => run(1, { limited: 0, limiting_cycles: 5 })));
-    expect(Object.values(alike).every(({ low, mean, high }) => low === mean && mean === high)).toBe(true);
-  });
+it('an interval has no width where all runs are alike: nothing is left to chance', () => {
+  const alike = figureIntervals([1, 2, 3].map(() => run(1, { limited: 0, limiting_cycles: 5 })));
+  expect(Object.values(alike).every(({ low, mean, high }) => low === mean && mean === high)).toBe(true);
+});
 
-  it('the interval of a count that is 0 in every run does not grow with the requests of a run', () => {
-    expect(of('limited', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
-    expect(of('clients.dropped', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
-  });
+it('the interval of a count that is 0 in every run does not grow with the requests of a run', () => {
+  expect(of('limited', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
+  expect(of('clients.dropped', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
+});
 
-  it.each<[name: string, values: number[], contracts: number, most: number]>([
-    ['contracts_limited', [0, 1, 1, 0, 1], 1, 1],
-    ['contracts_limited', [1, 1, 1, 0, 1], 1, 1],
-    ['contracts_limited', [0, 0, 0], 4, 4],
-    ['limiting_cycles', [0, 0, 0], 1, 360],
-    ['limiting_cycles', [0, 340, 360], 1, 360],
-    ['entries', [0, 0, 1], 1, 360],
-    ['service.utilisation', [0.99, 0.9, 1], 1, 1],
-    ['latency_ms', [0.1, 3, 0.2], 1, Number.POSITIVE_INFINITY],
-    ['peak_count', [1, 9, 2], 1, 902],
-  ])('%s of %j in %i contracts lies from 0 to %d', (name, values, contracts, most) => {
-    const { low, mean, high } = of(name, values, contracts);
-    expect([low >= 0, low <= mean, mean <= high, high <= most]).toEqual([true, true, true, true]);
-  });
+it.each<[name: string, values: number[], contracts: number, most: number]>([
+  ['contracts_limited', [0, 1, 1, 0, 1], 1, 1],
+  ['contracts_limited', [1, 1, 1, 0, 1], 1, 1],
+  ['contracts_limited', [0, 0, 0], 4, 4],
+  ['limiting_cycles', [0, 0, 0], 1, 360],
+  ['limiting_cycles', [0, 340, 360], 1, 360],
+  ['entries', [0, 0, 1], 1, 360],
+  ['service.utilisation', [0.99, 0.9, 1], 1, 1],
+  ['latency_ms', [0.1, 3, 0.2], 1, Number.POSITIVE_INFINITY],
+  ['peak_count', [1, 9, 2], 1, 902],
+])('%s of %j in %i contracts lies from 0 to %d', (name, values, contracts, most) => {
+  const { low, mean, high } = of(name, values, contracts);
+  expect([low >= 0, low <= mean, mean <= high, high <= most]).toEqual([true, true, true, true]);
 });
 
 it('a summary of replications covers only figures that every run has', () => {

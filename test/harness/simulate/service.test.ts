@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import Value from 'typebox/value';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { constant, type TimeLaw } from '../../../src/core/math/time-law.js';
 import { Bug } from '../../../src/core/schema/failure.js';
@@ -162,75 +162,73 @@ it('a queue of nothing but dropped work is empty', () => {
   ]);
 });
 
-describe('requests that lose patience', () => {
-  const given = fc.record({
-    servers: fc.integer({ min: 1, max: 3 }),
-    queue: fc.constantFrom(0, 1, 5, Number.POSITIVE_INFINITY),
-    dropsAbandoned: fc.boolean(),
-    requests: fc.array(
-      fc.record({
-        gapMs: fc.integer({ min: 0, max: 15 }),
-        ms: fc.integer({ min: 0, max: 30 }),
-        patienceMs: fc.integer({ min: 1, max: 60 }),
-      }),
-      { maxLength: 80 },
-    ),
-    stopMs: fc.integer({ min: 0, max: 800 }),
-  });
+const given = fc.record({
+  servers: fc.integer({ min: 1, max: 3 }),
+  queue: fc.constantFrom(0, 1, 5, Number.POSITIVE_INFINITY),
+  dropsAbandoned: fc.boolean(),
+  requests: fc.array(
+    fc.record({
+      gapMs: fc.integer({ min: 0, max: 15 }),
+      ms: fc.integer({ min: 0, max: 30 }),
+      patienceMs: fc.integer({ min: 1, max: 60 }),
+    }),
+    { maxLength: 80 },
+  ),
+  stopMs: fc.integer({ min: 0, max: 800 }),
+});
 
-  it('what arrived is at any instant served, refused, dropped, waiting or being served', () => {
-    forAll([given], ({ requests, stopMs, ...rest }) => {
-      const { clock, service } = crowd(rest, requests);
-      clock.run({ untilMs: stopMs });
-      const { arrived, served, refused, dropped } = service.counts;
-      expect(served + refused + dropped + service.waiting.value + service.busy.value).toBe(arrived);
-    });
+it('what arrived is at any instant served, refused, dropped, waiting or being served', () => {
+  forAll([given], ({ requests, stopMs, ...rest }) => {
+    const { clock, service } = crowd(rest, requests);
+    clock.run({ untilMs: stopMs });
+    const { arrived, served, refused, dropped } = service.counts;
+    expect(served + refused + dropped + service.waiting.value + service.busy.value).toBe(arrived);
   });
+});
 
-  it('the number inside, summed over time, is the time inside, summed over requests (J. D. C. Little, 1961)', () => {
-    forAll([given], ({ requests, ...rest }) => {
-      const { clock, service, insideMs } = crowd(rest, requests);
-      clock.run();
-      const nowMs = clock.now();
-      expect(service.waiting.areaMs(nowMs) + service.busy.areaMs(nowMs)).toBe(insideMs.sum);
-    });
+it('the number inside, summed over time, is the time inside, summed over requests (J. D. C. Little, 1961)', () => {
+  forAll([given], ({ requests, ...rest }) => {
+    const { clock, service, insideMs } = crowd(rest, requests);
+    clock.run();
+    const nowMs = clock.now();
+    expect(service.waiting.areaMs(nowMs) + service.busy.areaMs(nowMs)).toBe(insideMs.sum);
   });
+});
 
-  /** Requests that lose patience; the time each spends inside is summed. All times are whole, so sums are exact. */
-  function crowd(
-    rest: Pick<ServicePlan, 'servers' | 'queue' | 'dropsAbandoned'>,
-    requests: readonly { gapMs: number; ms: number; patienceMs: number }[],
-  ) {
-    const clock = new VirtualClock(0, 777);
-    const insideMs = { sum: 0 };
-    const gone = new Set<number>();
-    let at = 0;
-    const service = new Service<{ n: number; atMs: number }>({
-      clock,
-      plan: servicePlan({ ...rest, time: inTurn(requests.map(({ ms }) => ms)) }),
-      draw: new RandomStream(1, 'service'),
-      onEnd: ({ n, atMs }) => {
-        gone.add(n);
-        insideMs.sum += clock.now() - atMs;
-      },
-    });
-    requests.forEach(({ gapMs, patienceMs }, n) => {
-      at += gapMs;
-      const atMs = at;
-      clock.agenda.at(atMs, Rank.arrival, () => {
-        const visit = service.offer({ n, atMs });
-        if (visit === undefined) return;
-        clock.agenda.at(atMs + patienceMs, Rank.client, () => {
-          if (gone.has(n)) return;
-          const { dropped } = service.counts;
-          service.abandon(visit);
-          if (service.counts.dropped > dropped) insideMs.sum += patienceMs;
-        });
+/** Requests that lose patience; the time each spends inside is summed. All times are whole, so sums are exact. */
+function crowd(
+  rest: Pick<ServicePlan, 'servers' | 'queue' | 'dropsAbandoned'>,
+  requests: readonly { gapMs: number; ms: number; patienceMs: number }[],
+) {
+  const clock = new VirtualClock(0, 777);
+  const insideMs = { sum: 0 };
+  const gone = new Set<number>();
+  let at = 0;
+  const service = new Service<{ n: number; atMs: number }>({
+    clock,
+    plan: servicePlan({ ...rest, time: inTurn(requests.map(({ ms }) => ms)) }),
+    draw: new RandomStream(1, 'service'),
+    onEnd: ({ n, atMs }) => {
+      gone.add(n);
+      insideMs.sum += clock.now() - atMs;
+    },
+  });
+  requests.forEach(({ gapMs, patienceMs }, n) => {
+    at += gapMs;
+    const atMs = at;
+    clock.agenda.at(atMs, Rank.arrival, () => {
+      const visit = service.offer({ n, atMs });
+      if (visit === undefined) return;
+      clock.agenda.at(atMs + patienceMs, Rank.client, () => {
+        if (gone.has(n)) return;
+        const { dropped } = service.counts;
+        service.abandon(visit);
+        if (service.counts.dropped > dropped) insideMs.sum += patienceMs;
       });
     });
-    return { clock, service, insideMs };
-  }
-});
+  });
+  return { clock, service, insideMs };
+}
 
 it('figures of a service leave out what arrived in the warm-up, and measure queue and servers from its end', () => {
   const { service } = new Stage({ time: constant(20) }, 30).offerAt(0, 10, 30, 50).run(100);
@@ -302,9 +300,8 @@ it('a service time that makes no sense is refused with its place', () => {
   );
 });
 
-describe('a Retry-After of answers that fail', () => {
-  const told = (retryAfter: string, client: string) =>
-    run(`question: q?
+const told = (retryAfter: string, client: string) =>
+  run(`question: q?
 cycle_ms: 100
 limiter: none
 duration: 20s
@@ -312,26 +309,25 @@ arrivals: [{ model: counts, counts: [3] }]
 clients: [${client}]
 service: { time: 1s, queue: 0${retryAfter} }`);
 
-  it.each([
-    ['obeyed', '{ kind: obedient, max_attempts: 3 }', 3, 6, 6000],
-    ['obeyed by a policy', '{ kind: retrying, retry_after: obey, backoff: { policy: none } }', 3, 6, 6000],
-    ['ignored', '{ kind: retrying, backoff: { policy: geometric, base: 1500ms, factor: 1 } }', 3, 6, 3000],
-  ])('the Retry-After of an answer that fails is %s', async (_, client, succeeded, attempts, lastMs) => {
-    // One is served, two are told 3 s; the one that meets the other waits again.
-    const { outcome } = await told(', retry_after: 2500ms', client);
-    const [figures] = outcome.clients!;
-    expect([figures!.succeeded, figures!.attempts]).toEqual([succeeded, attempts]);
-    expect(figures!.job_latency_ms!.max).toBeGreaterThan(lastMs);
-  });
+it.each([
+  ['obeyed', '{ kind: obedient, max_attempts: 3 }', 3, 6, 6000],
+  ['obeyed by a policy', '{ kind: retrying, retry_after: obey, backoff: { policy: none } }', 3, 6, 6000],
+  ['ignored', '{ kind: retrying, backoff: { policy: geometric, base: 1500ms, factor: 1 } }', 3, 6, 3000],
+])('the Retry-After of an answer that fails is %s', async (_, client, succeeded, attempts, lastMs) => {
+  // One is served, two are told 3 s; the one that meets the other waits again.
+  const { outcome } = await told(', retry_after: 2500ms', client);
+  const [figures] = outcome.clients!;
+  expect([figures!.succeeded, figures!.attempts]).toEqual([succeeded, attempts]);
+  expect(figures!.job_latency_ms!.max).toBeGreaterThan(lastMs);
+});
 
-  it('the Retry-After of answers that fail may be drawn from a law', async () => {
-    const { outcome } = await told(', retry_after: { law: uniform, from: 1s, to: 9s }', '{ kind: obedient }');
-    expect(outcome.clients![0]!.succeeded).toBe(3);
-  });
+it('the Retry-After of answers that fail may be drawn from a law', async () => {
+  const { outcome } = await told(', retry_after: { law: uniform, from: 1s, to: 9s }', '{ kind: obedient }');
+  expect(outcome.clients![0]!.succeeded).toBe(3);
+});
 
-  it('a Retry-After of a service that fails no request is refused', () => {
-    const text =
-      'question: q?\nduration: 10\narrivals: [{ model: constant, rate: 1 }]\nservice: { time: 1s, retry_after: 5s }';
-    expect(() => read(text)).toThrow('fails no request');
-  });
+it('a Retry-After of a service that fails no request is refused', () => {
+  const text =
+    'question: q?\nduration: 10\narrivals: [{ model: constant, rate: 1 }]\nservice: { time: 1s, retry_after: 5s }';
+  expect(() => read(text)).toThrow('fails no request');
 });

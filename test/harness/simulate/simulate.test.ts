@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { lastValueFrom, tap } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { simulate$, toRun } from '../../../src/harness/simulate/simulate.js';
 import { type PopularitySpec, planPopularity } from '../../../src/harness/traffic/popularity.js';
@@ -226,18 +226,16 @@ it('a run that is stopped before it began has done nothing, and its outcome says
   expect([outcome.partial, outcome.requests, outcome.first_cycle, outcome.last_cycle]).toEqual([true, 0, 0, 0]);
 });
 
-describe('the digest', () => {
-  const text =
-    'question: Q?\nduration: 500\nlimiter: { threshold: 20, within: 30 }\narrivals: [{ model: poisson, rate: 1 }]\nclients: [{ kind: retrying, backoff: { policy: full_jitter } }]\nservice: { time: { law: exponential, mean: 300ms } }\n';
-  it('the same seed gives the same digest, watched or not; another seed gives another one', async () => {
-    const digestOf = async (options = {}) => (await run(text, options)).outcome.digest;
-    const first = await digestOf();
-    expect(await digestOf()).toBe(first);
-    expect(await digestOf({ signal: new AbortController().signal })).toBe(first);
-    expect(await digestOf({ inspect: () => undefined })).toBe(first);
-    expect(await digestOf({ seed: 1 })).toBe(first);
-    expect(await digestOf({ seed: 2 })).not.toBe(first);
-  });
+const text =
+  'question: Q?\nduration: 500\nlimiter: { threshold: 20, within: 30 }\narrivals: [{ model: poisson, rate: 1 }]\nclients: [{ kind: retrying, backoff: { policy: full_jitter } }]\nservice: { time: { law: exponential, mean: 300ms } }\n';
+it('the same seed gives the same digest, watched or not; another seed gives another one', async () => {
+  const digestOf = async (options = {}) => (await run(text, options)).outcome.digest;
+  const first = await digestOf();
+  expect(await digestOf()).toBe(first);
+  expect(await digestOf({ signal: new AbortController().signal })).toBe(first);
+  expect(await digestOf({ inspect: () => undefined })).toBe(first);
+  expect(await digestOf({ seed: 1 })).toBe(first);
+  expect(await digestOf({ seed: 2 })).not.toBe(first);
 });
 
 it('each independent contract has all the arrivals to itself', async () => {

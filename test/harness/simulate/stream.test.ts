@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastValueFrom, map, type Observable, of, tap, toArray } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import type { CycleRow } from '../../../src/harness/outcome/cycle-row.js';
@@ -96,72 +96,67 @@ it('decide gives the row of a cycle as soon as its counts are known, and drains 
     },
   ));
 
-describe('replay$', () => {
-  const definition = rateLimiter({ threshold: 3, within: 5 });
-  // Three clients, some requests a second out of order, and a silence in the middle.
-  const requests = Array.from({ length: 4_000 }, (_, k) => ({
-    at: 1_700_000_000_000 + 97 * k - (k % 7 === 0 ? 1_000 : 0) + (k > 2_000 ? 900_000 : 0),
-    key: `client ${(k * k) % 3}`,
-  }));
-  const rowsOf = (stream: Observable<CycleRow>) => lastValueFrom(stream.pipe(map(decided), toArray()));
+const definition = rateLimiter({ threshold: 3, within: 5 });
+// Three clients, some requests a second out of order, and a silence in the middle.
+const requests = Array.from({ length: 4_000 }, (_, k) => ({
+  at: 1_700_000_000_000 + 97 * k - (k % 7 === 0 ? 1_000 : 0) + (k > 2_000 ? 900_000 : 0),
+  key: `client ${(k * k) % 3}`,
+}));
+const rowsOf = (stream: Observable<CycleRow>) => lastValueFrom(stream.pipe(map(decided), toArray()));
 
-  it('replay$ gives what a replay of the same requests as a log gives', async () => {
-    const path = join(temporaryFolder(), 'log.csv');
-    writeFileSync(path, `t,key\n${requests.map(({ at, key }) => `${at},${key}`).join('\n')}\n`);
-    const { outcome, timeline, totals } = await replay([path], {
-      name: 'log',
-      cycleMs: 777,
-      plan: planContract(definition),
-      log: { timeColumn: 't', keyColumn: 'key' },
-    });
-    let fold: RunFold | undefined;
-    await lastValueFrom(
-      replay$(requests, definition).pipe(
-        map((row) => {
-          fold ??= new RunFold(row.run);
-          fold.next(row);
-        }),
-      ),
-    );
-    const { by_contract, reactions, ...figures } = fold!.figures(outcome.last_cycle!, 100);
-    expect(outcome).toMatchObject(figures);
-    expect({ by_contract, reactions }).toEqual({ by_contract: outcome.by_contract, reactions: outcome.reactions });
-    expect([[...fold!.timeline!.rows()], [...fold!.totals.rows()]]).toEqual([
-      [...timeline!.rows()],
-      [...totals.rows()],
-    ]);
-    expect(outcome.limited).toBeGreaterThan(0);
+it('replay$ gives what a replay of the same requests as a log gives', async () => {
+  const path = join(temporaryFolder(), 'log.csv');
+  writeFileSync(path, `t,key\n${requests.map(({ at, key }) => `${at},${key}`).join('\n')}\n`);
+  const { outcome, timeline, totals } = await replay([path], {
+    name: 'log',
+    cycleMs: 777,
+    plan: planContract(definition),
+    log: { timeColumn: 't', keyColumn: 'key' },
   });
-
-  it('replay$ takes an array, an Observable or an AsyncIterable, and times as numbers, dates or texts', async () => {
-    async function* slowly() {
-      for (const { at, key } of requests) yield { at: new Date(at), key };
-    }
-    const texts = requests.map(({ at, key }) => ({ at: new Date(at).toISOString(), key }));
-    const rows = await rowsOf(replay$(requests, definition));
-    expect(await rowsOf(replay$(of(...texts), definition))).toEqual(rows);
-    expect(await rowsOf(replay$(slowly(), definition))).toEqual(rows);
-    expect(await rowsOf(replay$([...requests].reverse(), definition))).toHaveLength(rows.length);
-  });
-
-  it.each<[rule: string, given: StreamedRequest[], code: string]>([
-    ['a request of a cycle that was emitted', [{ at: 0 }, { at: 100_000 }, { at: 0 }], 'event_too_old'],
-    ['a time that cannot be read', [{ at: 'yesterday' }], 'invalid_input'],
-    ['a request without a time', [{ time: 0 } as unknown as StreamedRequest], 'invalid_input'],
-    ['a count that is none', [{ at: 0, n: 0 }], 'invalid_input'],
-  ])('%s is an error in words', async (_, given, code) => {
-    const failure = await failureIn(lastValueFrom(replay$(of(...given), definition)));
-    expect([failure?.code, failure?.why]).toEqual([code, expect.any(String)]);
-  });
-
-  it('what an operator on the rows throws ends the stream, and is an error of it', async () => {
-    const failing = replay$(requests, definition).pipe(
-      tap(({ totals }) => {
-        if (totals.limited > 0) throw new Error('of the operator');
+  let fold: RunFold | undefined;
+  await lastValueFrom(
+    replay$(requests, definition).pipe(
+      map((row) => {
+        fold ??= new RunFold(row.run);
+        fold.next(row);
       }),
-    );
-    await expect(lastValueFrom(failing)).rejects.toThrow('of the operator');
-  });
+    ),
+  );
+  const { by_contract, reactions, ...figures } = fold!.figures(outcome.last_cycle!, 100);
+  expect(outcome).toMatchObject(figures);
+  expect({ by_contract, reactions }).toEqual({ by_contract: outcome.by_contract, reactions: outcome.reactions });
+  expect([[...fold!.timeline!.rows()], [...fold!.totals.rows()]]).toEqual([[...timeline!.rows()], [...totals.rows()]]);
+  expect(outcome.limited).toBeGreaterThan(0);
+});
+
+it('replay$ takes an array, an Observable or an AsyncIterable, and times as numbers, dates or texts', async () => {
+  async function* slowly() {
+    for (const { at, key } of requests) yield { at: new Date(at), key };
+  }
+  const texts = requests.map(({ at, key }) => ({ at: new Date(at).toISOString(), key }));
+  const rows = await rowsOf(replay$(requests, definition));
+  expect(await rowsOf(replay$(of(...texts), definition))).toEqual(rows);
+  expect(await rowsOf(replay$(slowly(), definition))).toEqual(rows);
+  expect(await rowsOf(replay$([...requests].reverse(), definition))).toHaveLength(rows.length);
+});
+
+it.each<[rule: string, given: StreamedRequest[], code: string]>([
+  ['a request of a cycle that was emitted', [{ at: 0 }, { at: 100_000 }, { at: 0 }], 'event_too_old'],
+  ['a time that cannot be read', [{ at: 'yesterday' }], 'invalid_input'],
+  ['a request without a time', [{ time: 0 } as unknown as StreamedRequest], 'invalid_input'],
+  ['a count that is none', [{ at: 0, n: 0 }], 'invalid_input'],
+])('%s is an error in words', async (_, given, code) => {
+  const failure = await failureIn(lastValueFrom(replay$(of(...given), definition)));
+  expect([failure?.code, failure?.why]).toEqual([code, expect.any(String)]);
+});
+
+it('what an operator on the rows throws ends the stream, and is an error of it', async () => {
+  const failing = replay$(requests, definition).pipe(
+    tap(({ totals }) => {
+      if (totals.limited > 0) throw new Error('of the operator');
+    }),
+  );
+  await expect(lastValueFrom(failing)).rejects.toThrow('of the operator');
 });
 
 it('simulate$ has the rows that the outcome of simulate is made of; each subscription is a run', async () => {

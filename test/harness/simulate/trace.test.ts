@@ -1,5 +1,5 @@
 import { lastValueFrom } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ActorState } from '../../../src/harness/simulate/simulate.js';
 import { simulate$ } from '../../../src/harness/simulate/simulate.js';
 import { MOST_DRAWN, sequenceDiagram, type TracedMessage, traceInto } from '../../../src/harness/simulate/trace.js';
@@ -16,30 +16,29 @@ async function traced(text: string, untilCycle?: number): Promise<{ messages: Tr
 const lineOf = ({ cycle, ms, from, to, event, before, after }: TracedMessage) =>
   `${cycle}+${ms} ${from} -> ${to}: ${event} (${before} -> ${after})`;
 
-describe('messages of a trace', () => {
-  it('a trace without clients has what the gate says to the actor of the contract', async () => {
-    const { messages } = await traced(
-      'question: Q?\nduration: 3\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: counts, counts: [1, 1, 0] }]\n',
-    );
-    expect(messages.map(lineOf)).toEqual([
-      '1+0 gate -> contract all: aggregate (allowing -> limiting)',
-      '2+0 gate -> contract all: aggregate (limiting -> allowing)',
-    ]);
-  });
+it('a trace without clients has what the gate says to the actor of the contract', async () => {
+  const { messages } = await traced(
+    'question: Q?\nduration: 3\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: counts, counts: [1, 1, 0] }]\n',
+  );
+  expect(messages.map(lineOf)).toEqual([
+    '1+0 gate -> contract all: aggregate (allowing -> limiting)',
+    '2+0 gate -> contract all: aggregate (limiting -> allowing)',
+  ]);
+});
 
-  it('a trace is empty where nothing trips: the gate asks its actor only where a guard could hold', async () => {
-    const { messages } = await traced(
-      'question: Q?\nduration: 10\ndrain: 0\nlimiter: { threshold: 100, within: 60 }\narrivals: [{ model: constant, rate: 10 }]\n',
-    );
-    expect(messages).toEqual([]);
-  });
+it('a trace is empty where nothing trips: the gate asks its actor only where a guard could hold', async () => {
+  const { messages } = await traced(
+    'question: Q?\nduration: 10\ndrain: 0\nlimiter: { threshold: 100, within: 60 }\narrivals: [{ model: constant, rate: 10 }]\n',
+  );
+  expect(messages).toEqual([]);
+});
 
-  const text =
-    'question: Q?\nduration: 2\ndrain: 5\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: counts, counts: [2, 0], placement: start }]\nclients: [{ kind: obedient, name: phone }]\n';
+const text =
+  'question: Q?\nduration: 2\ndrain: 5\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: counts, counts: [2, 0], placement: start }]\nclients: [{ kind: obedient, name: phone }]\n';
 
-  it('a trace with clients has arrivals, requests, answers and alarms', async () => {
-    const { messages } = await traced(text);
-    expect(messages.map(lineOf)).toMatchInlineSnapshot(`
+it('a trace with clients has arrivals, requests, answers and alarms', async () => {
+  const { messages } = await traced(text);
+  expect(messages.map(lineOf)).toMatchInlineSnapshot(`
       [
         "0+0 arrivals -> phone/0: job (idle -> asking)",
         "0+0 phone/0 -> contract all: request ( -> admitted)",
@@ -54,11 +53,11 @@ describe('messages of a trace', () => {
         "2+446 contract all -> phone/0: served (asking -> idle)",
       ]
     `);
-  });
+});
 
-  it('a run until a cycle shows every actor, its state, and what it waits for', async () => {
-    const { states } = await traced(text, 1);
-    expect(states).toMatchInlineSnapshot(`
+it('a run until a cycle shows every actor, its state, and what it waits for', async () => {
+  const { states } = await traced(text, 1);
+  expect(states).toMatchInlineSnapshot(`
       [
         {
           "actor": "contract all",
@@ -72,11 +71,11 @@ describe('messages of a trace', () => {
         },
       ]
     `);
-  });
+});
 
-  it('a trace is drawn as a sequence diagram', async () => {
-    const { messages } = await traced(text);
-    expect(sequenceDiagram(messages)).toMatchInlineSnapshot(`
+it('a trace is drawn as a sequence diagram', async () => {
+  const { messages } = await traced(text);
+  expect(sequenceDiagram(messages)).toMatchInlineSnapshot(`
       "sequenceDiagram
         participant p0 as arrivals
         participant p1 as phone/0
@@ -98,24 +97,21 @@ describe('messages of a trace', () => {
         p2->>p1: served: idle
       "
     `);
-  });
 });
 
-describe('a diagram', () => {
-  const message = { cycle: 0, ms: 0, from: 'a', to: 'b', event: 'e', before: 'x', after: 'x' };
-  it('a diagram leaves out what nobody reads, and says how much', () => {
-    const lines = sequenceDiagram(Array.from({ length: MOST_DRAWN + 3 }, () => message))
-      .trimEnd()
-      .split('\n');
-    expect([lines.filter((line) => line.includes('->>')).length, lines.at(-1)]).toEqual([
-      MOST_DRAWN,
-      '  %% and 3 more messages',
-    ]);
-  });
+const message = { cycle: 0, ms: 0, from: 'a', to: 'b', event: 'e', before: 'x', after: 'x' };
+it('a diagram leaves out what nobody reads, and says how much', () => {
+  const lines = sequenceDiagram(Array.from({ length: MOST_DRAWN + 3 }, () => message))
+    .trimEnd()
+    .split('\n');
+  expect([lines.filter((line) => line.includes('->>')).length, lines.at(-1)]).toEqual([
+    MOST_DRAWN,
+    '  %% and 3 more messages',
+  ]);
+});
 
-  it('a diagram is not broken by what names may hold', () => {
-    expect(sequenceDiagram([{ ...message, from: 'contract a;b#c\nd', event: 'x;y' }])).toBe(
-      'sequenceDiagram\n  participant p0 as contract a b c d\n  participant p1 as b\n  Note over p0: cycle 0\n  p0->>p1: x y\n',
-    );
-  });
+it('a diagram is not broken by what names may hold', () => {
+  expect(sequenceDiagram([{ ...message, from: 'contract a;b#c\nd', event: 'x;y' }])).toBe(
+    'sequenceDiagram\n  participant p0 as contract a b c d\n  participant p1 as b\n  Note over p0: cycle 0\n  p0->>p1: x y\n',
+  );
 });

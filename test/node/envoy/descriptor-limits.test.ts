@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { findLimit, keyOf } from '../../../src/node/envoy/descriptor-limits.js';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
@@ -38,40 +38,38 @@ const entriesOf = (text: string) =>
     return { key, value };
   });
 
-describe('the limit of a descriptor', () => {
-  const { root } = readDescriptorLimits(shop, 'shop.yaml', 777);
+const { root } = readDescriptorLimits(shop, 'shop.yaml', 777);
 
-  it.each([
-    ['path=/pay', 'shop.path_/pay'],
-    ['path=/pay user=ann', 'shop.path_/pay.user'],
-    ['path=/pay user=banned', 'shop.path_/pay.user_banned'],
-    ['path=/pa', 'shop.path_/p*'],
-    ['path=/pot', 'shop.path_/po*'],
-    ['path=/other', 'shop.path'],
-    ['tenant=a path=/pay', 'shop.tenant.path'],
-    // Only the last entry decides, and every entry has to be there.
-    ['tenant=a', undefined],
-    ['path=/pay user=ann more=1', undefined],
-    ['path=/other user=ann', undefined],
-    ['user=ann', undefined],
-    ['constructor=a', undefined],
-  ])('the descriptor %s has the limit %s', (descriptor, path) => {
-    expect(findLimit(root, entriesOf(descriptor))?.path).toBe(path);
-  });
+it.each([
+  ['path=/pay', 'shop.path_/pay'],
+  ['path=/pay user=ann', 'shop.path_/pay.user'],
+  ['path=/pay user=banned', 'shop.path_/pay.user_banned'],
+  ['path=/pa', 'shop.path_/p*'],
+  ['path=/pot', 'shop.path_/po*'],
+  ['path=/other', 'shop.path'],
+  ['tenant=a path=/pay', 'shop.tenant.path'],
+  // Only the last entry decides, and every entry has to be there.
+  ['tenant=a', undefined],
+  ['path=/pay user=ann more=1', undefined],
+  ['path=/other user=ann', undefined],
+  ['user=ann', undefined],
+  ['constructor=a', undefined],
+])('the descriptor %s has the limit %s', (descriptor, path) => {
+  expect(findLimit(root, entriesOf(descriptor))?.path).toBe(path);
+});
 
-  it('a limit is a window that begins at multiples of its unit, everything, nothing, or another limiter', () => {
-    const of = (descriptor: string) => findLimit(root, entriesOf(descriptor));
-    const params = { limit: 5, window_ms: 60_000, align: 'epoch', count_refused: true };
-    expect(of('path=/pay user=ann')).toMatchObject({
-      perUnit: { requests: 5, unit: 'minute' },
-      isShadow: false,
-      definition: { name: 'shop_path__pay_user', rule: { primitive: 'fixed_window', params } },
-    });
-    expect(of('path=/pot')).toMatchObject({ perUnit: undefined, definition: undefined });
-    expect(of('path=/pay user=banned')).toMatchObject({ perUnit: { requests: 0 }, definition: undefined });
-    expect(of('path=/other')).toMatchObject({ name: 'any', isShadow: true });
-    expect(of('tenant=a path=/')).toMatchObject({ perUnit: undefined, definition: { rule: { primitive: 'gcra' } } });
+it('a limit is a window that begins at multiples of its unit, everything, nothing, or another limiter', () => {
+  const of = (descriptor: string) => findLimit(root, entriesOf(descriptor));
+  const params = { limit: 5, window_ms: 60_000, align: 'epoch', count_refused: true };
+  expect(of('path=/pay user=ann')).toMatchObject({
+    perUnit: { requests: 5, unit: 'minute' },
+    isShadow: false,
+    definition: { name: 'shop_path__pay_user', rule: { primitive: 'fixed_window', params } },
   });
+  expect(of('path=/pot')).toMatchObject({ perUnit: undefined, definition: undefined });
+  expect(of('path=/pay user=banned')).toMatchObject({ perUnit: { requests: 0 }, definition: undefined });
+  expect(of('path=/other')).toMatchObject({ name: 'any', isShadow: true });
+  expect(of('tenant=a path=/')).toMatchObject({ perUnit: undefined, definition: { rule: { primitive: 'gcra' } } });
 });
 
 interface Action {
@@ -83,46 +81,44 @@ interface Action {
   };
 }
 
-describe('the limits of the recipe', () => {
-  const recipe = (name: string) => readFileSync(new URL(`../../../scenarios/recipes/${name}`, import.meta.url), 'utf8');
-  const { root, domain } = readDescriptorLimits(recipe('envoy-limits.yaml'), 'envoy-limits.yaml', 777);
-  const [chain] = parse(recipe('envoy-rate-limit.yaml')).static_resources.listeners[0].filter_chains;
-  const { route_config: routes, ...manager } = chain.filters[0].typed_config;
-  const actions: Action[][] = routes.virtual_hosts[0].routes[0].route.rate_limits.map(
-    (one: { actions: Action[] }) => one.actions,
-  );
+const recipe = (name: string) => readFileSync(new URL(`../../../scenarios/recipes/${name}`, import.meta.url), 'utf8');
+const { root: ofRecipe, domain } = readDescriptorLimits(recipe('envoy-limits.yaml'), 'envoy-limits.yaml', 777);
+const [chain] = parse(recipe('envoy-rate-limit.yaml')).static_resources.listeners[0].filter_chains;
+const { route_config: routes, ...manager } = chain.filters[0].typed_config;
+const actions: Action[][] = routes.virtual_hosts[0].routes[0].route.rate_limits.map(
+  (one: { actions: Action[] }) => one.actions,
+);
 
-  /** What the Envoy of the recipe sends for a path, after it has normalised it: a header that does not match leaves its descriptor out. */
-  function sent(path: string): string[] {
-    return actions.flatMap((all) => {
-      const entries = all.map(({ remote_address: address, header_value_match: match }) => {
-        if (address !== undefined) return 'remote_address=10.0.0.1';
-        const { descriptor_key: key, descriptor_value: value, headers } = match!;
-        // Envoy matches the whole value.
-        const isMatch = headers.every(({ string_match: { safe_regex: of } }) =>
-          new RegExp(`^(?:${of.regex})$`).test(path),
-        );
-        return isMatch ? `${key}=${value}` : undefined;
-      });
-      return entries.includes(undefined) ? [] : [entries.join(' ')];
+/** What the Envoy of the recipe sends for a path, after it has normalised it: a header that does not match leaves its descriptor out. */
+function sent(path: string): string[] {
+  return actions.flatMap((all) => {
+    const entries = all.map(({ remote_address: address, header_value_match: match }) => {
+      if (address !== undefined) return 'remote_address=10.0.0.1';
+      const { descriptor_key: key, descriptor_value: value, headers } = match!;
+      // Envoy matches the whole value.
+      const isMatch = headers.every(({ string_match: { safe_regex: of } }) =>
+        new RegExp(`^(?:${of.regex})$`).test(path),
+      );
+      return isMatch ? `${key}=${value}` : undefined;
     });
-  }
-
-  it.each([
-    ['/', ['edge.remote_address']],
-    ['/pay', ['edge.remote_address', 'edge.path_/pay.remote_address']],
-    ['/pay?x=1', ['edge.remote_address', 'edge.path_/pay.remote_address']],
-    ['/pay/', ['edge.remote_address', 'edge.path_/pay.remote_address']],
-    ['/payments', ['edge.remote_address']],
-    ['/search?q=a', ['edge.remote_address', 'edge.path_/search']],
-  ])('the limits of the recipe hold for what its Envoy sends for %s', (path, limits) => {
-    expect(sent(path).map((descriptor) => findLimit(root, entriesOf(descriptor))?.path)).toEqual(limits);
+    return entries.includes(undefined) ? [] : [entries.join(' ')];
   });
+}
 
-  it('the limits of the recipe are for its domain, and for one spelling of each path', () => {
-    expect(manager).toMatchObject({ normalize_path: true, merge_slashes: true });
-    expect(manager.http_filters[0].typed_config.domain).toBe(domain);
-  });
+it.each([
+  ['/', ['edge.remote_address']],
+  ['/pay', ['edge.remote_address', 'edge.path_/pay.remote_address']],
+  ['/pay?x=1', ['edge.remote_address', 'edge.path_/pay.remote_address']],
+  ['/pay/', ['edge.remote_address', 'edge.path_/pay.remote_address']],
+  ['/payments', ['edge.remote_address']],
+  ['/search?q=a', ['edge.remote_address', 'edge.path_/search']],
+])('the limits of the recipe hold for what its Envoy sends for %s', (path, limits) => {
+  expect(sent(path).map((descriptor) => findLimit(ofRecipe, entriesOf(descriptor))?.path)).toEqual(limits);
+});
+
+it('the limits of the recipe are for its domain, and for one spelling of each path', () => {
+  expect(manager).toMatchObject({ normalize_path: true, merge_slashes: true });
+  expect(manager.http_filters[0].typed_config.domain).toBe(domain);
 });
 
 it('the key of a count is its value or all values, a hash for long ones, and that of no other descriptor', () => {
@@ -138,11 +134,10 @@ it('the key of a count is its value or all values, a hash for long ones, and tha
   for (const key of keys) expect(Buffer.byteLength(key)).toBeLessThanOrEqual(256);
 });
 
-describe('limits that cannot be read', () => {
-  const one = (rest: string) => `domain: shop\ndescriptors:\n  - key: a\n    ${rest}\n`;
+const one = (rest: string) => `domain: shop\ndescriptors:\n  - key: a\n    ${rest}\n`;
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['no domain', 'descriptors: []\n', /line 1, column 1.*(domain|descriptors)/],
     ['an unknown field', one('rate_limits: {}'), /line 4, column 5 .*rate_limits/],
     ['an unknown unit', one('rate_limit: { unit: fortnight, requests_per_unit: 1 }'), /line 4, .*must be one of "second", "minute"/],
@@ -156,4 +151,3 @@ describe('limits that cannot be read', () => {
   ])('limits that cannot be read are refused with the line: %s', (_, text, why) => {
     expect(failureOf(() => readDescriptorLimits(text, 'shop.yaml', 777))?.why).toMatch(why);
   });
-});

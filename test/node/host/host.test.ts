@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { standardOperators } from '../../../src/core/operator/registry.js';
@@ -122,87 +122,81 @@ it.each([
   expect(`admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`).toBe(expected);
 });
 
-describe('manual transitions', () => {
-  const made = () => {
-    const parts = virtualHost(100);
-    return { ...parts, contract: parts.host.createContract('m', rateLimiter({ threshold: 5, within: 10 })) };
-  };
+const made = () => {
+  const parts = virtualHost(100);
+  return { ...parts, contract: parts.host.createContract('m', rateLimiter({ threshold: 5, within: 10 })) };
+};
 
-  it('a manual transition without a hold lasts until the next advance applies the rules again', () => {
-    const { clock, host, contract } = made();
-    const moved = { from: 'allowing', to: 'limiting', cause: 'manual', emitted: ['rate_limited'] };
-    expect(host.transition(contract, { to: 'limiting' })).toMatchObject({ seq: 3, cycle: 100, ...moved });
-    clock.run();
-    expect([contract.state, contract.gate.cycle]).toEqual(['allowing', 101]);
-  });
-
-  it('a hold keeps the state for its cycles; then the rules apply', () => {
-    const { clock, host, contract, seen } = made();
-    host.transition(contract, { to: 'limiting', holdCycles: 20 });
-    expect(contract.decide(1, 110)).toBe(0);
-    clock.run();
-    expect(kindsOf(seen).slice(-2)).toEqual(['4 transition allowing@120', '4 rate_restored@120 count 0']);
-  });
-
-  it.each([
-    ['allowing', 'no_transition', 'There is no transition from "allowing" to "allowing".'],
-    ['limitng', 'no_transition', 'Did you mean "limiting"?'],
-  ])('a manual transition to %s is refused: %s', (to, code, words) => {
-    const { host, contract, store } = made();
-    const refused = failureOf(() => host.transition(contract, { to }));
-    expect(refused).toMatchObject({ code, message: expect.stringContaining(words) });
-    expect(store.rows('m')).toHaveLength(2);
-  });
+it('a manual transition without a hold lasts until the next advance applies the rules again', () => {
+  const { clock, host, contract } = made();
+  const moved = { from: 'allowing', to: 'limiting', cause: 'manual', emitted: ['rate_limited'] };
+  expect(host.transition(contract, { to: 'limiting' })).toMatchObject({ seq: 3, cycle: 100, ...moved });
+  clock.run();
+  expect([contract.state, contract.gate.cycle]).toEqual(['allowing', 101]);
 });
 
-describe('physics operators', () => {
-  const newton = [...standardOperators().values()].find(
-    ({ name, kind }) => kind === 'physics' && /newton/i.test(name),
-  )!;
-  const [mass, acceleration] = Object.keys(newton.inputs) as [string, string];
-  const definition = {
-    name: 'press',
-    version: '1.0',
-    states: { idle: { initial: true }, pressing: {} },
-    transitions: [
-      {
-        ...{ from: 'idle', to: 'pressing', operator: newton.id, proof_required: true },
-        ...{ fires_when: 'input.level >= 3', inputs: { [mass]: 2 } },
-      },
-      { from: 'pressing', to: 'idle', operator: 'KO42' },
-    ],
-  };
-  const made = () => {
-    const parts = virtualHost();
-    return { ...parts, contract: parts.host.createContract('m', definition) };
-  };
+it('a hold keeps the state for its cycles; then the rules apply', () => {
+  const { clock, host, contract, seen } = made();
+  host.transition(contract, { to: 'limiting', holdCycles: 20 });
+  expect(contract.decide(1, 110)).toBe(0);
+  clock.run();
+  expect(kindsOf(seen).slice(-2)).toEqual(['4 transition allowing@120', '4 rate_restored@120 count 0']);
+});
 
-  it.each(['constructor', 'toString', 'valueOf', '__proto__', 'hasOwnProperty'])(
-    'the inputs of a condition are those that are given, and not %s, which every object has',
-    (name) => {
-      const { host } = virtualHost();
-      const [first, ...others] = definition.transitions;
-      const asks = (condition: string) => {
-        const move = { ...first, operator: 'KO42', inputs: {}, proof_required: false, fires_when: condition };
-        const contract = host.createContract('m', { ...definition, transitions: [move, ...others] });
-        return codeOf(() => host.transition(contract, { to: 'pressing' }));
-      };
-      const conditions = [`input.${name} != 5`, `input.${name} + 1 != 5`, `input.${name} == input.${name}`];
-      expect(conditions.map(asks)).toEqual(conditions.map(() => 'condition_failed'));
+it.each([
+  ['allowing', 'no_transition', 'There is no transition from "allowing" to "allowing".'],
+  ['limitng', 'no_transition', 'Did you mean "limiting"?'],
+])('a manual transition to %s is refused: %s', (to, code, words) => {
+  const { host, contract, store } = made();
+  const refused = failureOf(() => host.transition(contract, { to }));
+  expect(refused).toMatchObject({ code, message: expect.stringContaining(words) });
+  expect(store.rows('m')).toHaveLength(2);
+});
+
+const newton = [...standardOperators().values()].find(({ name, kind }) => kind === 'physics' && /newton/i.test(name))!;
+const [mass, acceleration] = Object.keys(newton.inputs) as [string, string];
+const definition = {
+  name: 'press',
+  version: '1.0',
+  states: { idle: { initial: true }, pressing: {} },
+  transitions: [
+    {
+      ...{ from: 'idle', to: 'pressing', operator: newton.id, proof_required: true },
+      ...{ fires_when: 'input.level >= 3', inputs: { [mass]: 2 } },
     },
-  );
+    { from: 'pressing', to: 'idle', operator: 'KO42' },
+  ],
+};
+const physical = () => {
+  const parts = virtualHost();
+  return { ...parts, contract: parts.host.createContract('m', definition) };
+};
 
-  it('physics operators are computed, proved and verified at each fire; the proof digest is on the row', () => {
-    const { host, contract, store } = made();
-    const row = host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 4 } });
-    expect(row).toMatchObject({
-      operator: newton.id,
-      result: 8,
-      substrate: { operator: 'KO42', inputs: { S: 1, cycle: 0 } },
-    });
-    expect(row.proof_digest).toMatch(/^[0-9a-f]{64}$/);
-    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
+it.each(['constructor', 'toString', 'valueOf', '__proto__', 'hasOwnProperty'])(
+  'the inputs of a condition are those that are given, and not %s, which every object has',
+  (name) => {
+    const { host } = virtualHost();
+    const [first, ...others] = definition.transitions;
+    const asks = (condition: string) => {
+      const move = { ...first, operator: 'KO42', inputs: {}, proof_required: false, fires_when: condition };
+      const contract = host.createContract('m', { ...definition, transitions: [move, ...others] });
+      return codeOf(() => host.transition(contract, { to: 'pressing' }));
+    };
+    const conditions = [`input.${name} != 5`, `input.${name} + 1 != 5`, `input.${name} == input.${name}`];
+    expect(conditions.map(asks)).toEqual(conditions.map(() => 'condition_failed'));
+  },
+);
+
+it('physics operators are computed, proved and verified at each fire; the proof digest is on the row', () => {
+  const { host, contract, store } = physical();
+  const row = host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 4 } });
+  expect(row).toMatchObject({
+    operator: newton.id,
+    result: 8,
+    substrate: { operator: 'KO42', inputs: { S: 1, cycle: 0 } },
   });
+  expect(row.proof_digest).toMatch(/^[0-9a-f]{64}$/);
+  expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
 });
 
 it('an actor that throws is reported with its contract, and the others go on', () => {

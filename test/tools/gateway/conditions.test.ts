@@ -38,11 +38,10 @@ function expectMet(name: string, text: string, expected: object): void {
 const nginx = (key: string, extra = '', location = '') =>
   `${extra}\nlimit_req_zone ${key} zone=z:1m rate=1r/s;\nserver { ${location.startsWith('if') || location.startsWith('set') ? `${location} ` : ''}location / { limit_req zone=z; ${/^(?:in |@)/.test(location) ? location.replace('in ', '') : ''} } }`;
 
-describe('nginx', () => {
-  const key = (map: string) => nginx('$key', map);
-  const client = '$binary_remote_addr';
-  // biome-ignore format: one case a line
-  it.each([
+const key = (map: string) => nginx('$key', map);
+const client = '$binary_remote_addr';
+// biome-ignore format: one case a line
+it.each([
     ['a method', key(`map $request_method $key { default ""; POST ${client}; }`), { 'POST /': 'yes', 'GET /': 'no', '. /': 'the method of a request, which this log has not' }],
     ['the case of a text is no matter', key(`map $request_uri $key { /A ${client}; }`), { 'GET /a': 'yes', 'GET /a?b': 'no' }],
     ['an expression, in its case and not', key(`map $uri $key { ~^/a ${client}; ~*B$ ${client}; }`), { 'GET /a': 'yes', 'GET /A': 'no', 'GET /x/b': 'yes' }],
@@ -66,11 +65,10 @@ describe('nginx', () => {
     expectMet('nginx.conf', text, expected);
   });
 
-  it('a page of an error that an if leads to has its limits', () => {
-    const text = `limit_req_zone ${client} zone=z:1m rate=1r/s;
+it('a page of an error that an if leads to has its limits', () => {
+  const text = `limit_req_zone ${client} zone=z:1m rate=1r/s;
 server { location / { error_page 418 = @slow; if ($request_method = POST) { return 418; } } location @slow { limit_req zone=z; } }`;
-    expectMet('nginx.conf', text, { 'POST /': 'yes', 'GET /': 'no' });
-  });
+  expectMet('nginx.conf', text, { 'POST /': 'yes', 'GET /': 'no' });
 });
 
 const traefik = (rule: string) =>

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Like } from '../../../src/tools/gateway/found.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 
@@ -7,8 +7,7 @@ limit_req_zone $binary_remote_addr zone=fast:10m rate=12r/s;
 limit_conn_zone $binary_remote_addr zone=conns:10m;
 `;
 
-describe('inheritance in nginx', () => {
-  const conf = `${ZONES}
+const conf = `${ZONES}
 http {
   limit_req_status 429;
   server {
@@ -24,39 +23,33 @@ http {
   }
   server { server_name b.example; return 301 https://a.example; limit_req zone=fast; }
 }`;
-  const found = limitersIn(conf, 'nginx.conf');
-  it.each([
-    ['/', 'slow 20'],
-    ['/api/a', 'fast:9 20'],
-    ['/api/a.png', 'fast:9 20'],
-    ['/login', 'slow:1 1'],
-    ['/login/a', 'slow 20'],
-    ['/gone', ''],
-    ['/static/a.css', 'slow 20'],
-    ['/static/deep/a.css', 'slow 3'],
-    ['/other/a.CSS', 'fast 20'],
-  ])('a request to %s meets %s', (path, expected) => {
-    const shown = found.appliesTo({ host: 'a.example', path, method: 'GET' }).map(({ name, limit }) => {
-      const { burst, connections } = limit as Like;
-      return connections === undefined ? `${name}${burst === undefined ? '' : `:${burst}`}` : String(connections);
-    });
-    expect(shown.join(' ')).toBe(expected);
+const found = limitersIn(conf, 'nginx.conf');
+it.each([
+  ['/', 'slow 20'],
+  ['/api/a', 'fast:9 20'],
+  ['/api/a.png', 'fast:9 20'],
+  ['/login', 'slow:1 1'],
+  ['/login/a', 'slow 20'],
+  ['/gone', ''],
+  ['/static/a.css', 'slow 20'],
+  ['/static/deep/a.css', 'slow 3'],
+  ['/other/a.CSS', 'fast 20'],
+])('a request to %s meets %s', (path, expected) => {
+  const shown = found.appliesTo({ host: 'a.example', path, method: 'GET' }).map(({ name, limit }) => {
+    const { burst, connections } = limit as Like;
+    return connections === undefined ? `${name}${burst === undefined ? '' : `:${burst}`}` : String(connections);
   });
-  it('a reading says which limits are never met, and which requests meet none', () => {
-    expect(found.notApplied).toMatchObject([{ name: 'fast', line: 18 }]);
-    expect(found.notUnderstood).toEqual([]);
-    expect(found.appliesTo({ host: 'a.example', path: '/', method: 'OPTIONS' })).toEqual([]);
-    expect(found.appliesTo({ host: 'b.example', path: '/' })).toEqual([]);
-  });
-  it('a limit takes the status of its place', () => {
-    const requests = found.limiters.filter(({ counts }) => counts === 'requests');
-    expect(requests.map(({ line, status }) => `${line}: ${status}`)).toEqual([
-      '9: 429',
-      '11: 429',
-      '12: 503',
-      '15: 429',
-    ]);
-  });
+  expect(shown.join(' ')).toBe(expected);
+});
+it('a reading says which limits are never met, and which requests meet none', () => {
+  expect(found.notApplied).toMatchObject([{ name: 'fast', line: 18 }]);
+  expect(found.notUnderstood).toEqual([]);
+  expect(found.appliesTo({ host: 'a.example', path: '/', method: 'OPTIONS' })).toEqual([]);
+  expect(found.appliesTo({ host: 'b.example', path: '/' })).toEqual([]);
+});
+it('a limit takes the status of its place', () => {
+  const requests = found.limiters.filter(({ counts }) => counts === 'requests');
+  expect(requests.map(({ line, status }) => `${line}: ${status}`)).toEqual(['9: 429', '11: 429', '12: 503', '15: 429']);
 });
 
 const at = (zone: string) => `{ limit_req zone=${zone}; }`;

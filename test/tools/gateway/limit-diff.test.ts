@@ -1,6 +1,6 @@
 // Two versions of a gateway's limits: what differs, and which requests of a log each refuses.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { definitionOf } from '../../../src/core/limiter/products/products.js';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
 import { ruleOf } from '../../../src/core/limiter/rule/rule-definition.js';
@@ -298,38 +298,36 @@ it('each request of a log is decided as the rule of its limit decides it', async
   );
 });
 
-describe('newly refused requests that come again', () => {
-  // 1r/s without a burst: of three at once one passes; the others are to come 1 and 2 s later.
-  const [old, fresh] = ['', 'limit_req zone=api; limit_req_status 429;'];
+// 1r/s without a burst: of three at once one passes; the others are to come 1 and 2 s later.
+const [old, fresh] = ['', 'limit_req zone=api; limit_req_status 429;'];
 
-  it('requests that come again meet the new limits between those of the log, until one is admitted', async () => {
-    const found = await differ(old, fresh, many(3, 'x', '/'), { clients: 'axios-retry' });
-    const { refused, retries, served, given_up, wait_ms } = found.retries!;
-    expect({ refused, given_up: given_up + served }).toEqual({ refused: 2, given_up: 2 });
-    expect(retries).toBeGreaterThanOrEqual(2);
-    expect(found.retries!.extra_load).toBe(retries / 3);
-    expect(served === 0 ? wait_ms : wait_ms!.max > 0).toBe(served === 0 ? null : true);
-    expect(found.newly_refused).toBe(2);
-  });
+it('requests that come again meet the new limits between those of the log, until one is admitted', async () => {
+  const found = await differ(old, fresh, many(3, 'x', '/'), { clients: 'axios-retry' });
+  const { refused, retries, served, given_up, wait_ms } = found.retries!;
+  expect({ refused, given_up: given_up + served }).toEqual({ refused: 2, given_up: 2 });
+  expect(retries).toBeGreaterThanOrEqual(2);
+  expect(found.retries!.extra_load).toBe(retries / 3);
+  expect(served === 0 ? wait_ms : wait_ms!.max > 0).toBe(served === 0 ? null : true);
+  expect(found.newly_refused).toBe(2);
+});
 
-  it('a request of the log that came alone is refused behind a retry, which counts', async () => {
-    const rows: Row[] = [
-      ...many(2, 'x', '/', 0),
-      ...Array.from({ length: 60 }, (_, i): Row => [1000 * (i + 1), 'x', '/']),
-    ];
-    const found = await differ(old, fresh, rows, { clients: 'aws-sdk-2026' });
-    expect(found.newly_refused).toBe(1);
-    expect(found.retries!.refused).toBeGreaterThanOrEqual(1);
-    expect(found.retries!.retries).toBeGreaterThanOrEqual(1);
-    expect(await differ(old, fresh, rows, { clients: 'aws-sdk-2026' })).toMatchObject({ retries: found.retries! });
-  });
+it('a request of the log that came alone is refused behind a retry, which counts', async () => {
+  const rows: Row[] = [
+    ...many(2, 'x', '/', 0),
+    ...Array.from({ length: 60 }, (_, i): Row => [1000 * (i + 1), 'x', '/']),
+  ];
+  const found = await differ(old, fresh, rows, { clients: 'aws-sdk-2026' });
+  expect(found.newly_refused).toBe(1);
+  expect(found.retries!.refused).toBeGreaterThanOrEqual(1);
+  expect(found.retries!.retries).toBeGreaterThanOrEqual(1);
+  expect(await differ(old, fresh, rows, { clients: 'aws-sdk-2026' })).toMatchObject({ retries: found.retries! });
+});
 
-  it('requests do not come again where none is newly refused, nor at a status that is not tried again', async () => {
-    const none = await differ(fresh, fresh, many(3, 'x', '/'), { clients: 'axios-retry' });
-    expect(none.retries).toMatchObject({ refused: 0, retries: 0, wait_ms: null });
-    const forbidden = await differ(old, 'limit_req zone=api; limit_req_status 403;', many(3, 'x', '/'), {
-      clients: 'axios-retry',
-    });
-    expect(forbidden.retries).toMatchObject({ refused: 2, not_retried: 2, retries: 0 });
+it('requests do not come again where none is newly refused, nor at a status that is not tried again', async () => {
+  const none = await differ(fresh, fresh, many(3, 'x', '/'), { clients: 'axios-retry' });
+  expect(none.retries).toMatchObject({ refused: 0, retries: 0, wait_ms: null });
+  const forbidden = await differ(old, 'limit_req zone=api; limit_req_status 403;', many(3, 'x', '/'), {
+    clients: 'axios-retry',
   });
+  expect(forbidden.retries).toMatchObject({ refused: 2, not_retried: 2, retries: 0 });
 });

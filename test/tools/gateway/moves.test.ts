@@ -1,6 +1,6 @@
 // A move between gateways: which limits belong together, what the products' own figures are, and lines written for another product.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { FoundLimiter } from '../../../src/tools/gateway/found.js';
 import { limitChanges } from '../../../src/tools/gateway/limit-changes.js';
 import { diffLimits } from '../../../src/tools/gateway/limit-diff.js';
@@ -95,60 +95,59 @@ it('instances that count by themselves take the requests of a log in turn', asyn
 const targets = ['traefik', 'envoy-gateway', 'kgateway', 'nginx', 'haproxy'];
 const none = async () => undefined;
 
-describe('lines for another product', () => {
-  const word = fc.constantFrom('a', 'b', 'api', 'v1');
-  const path = fc.tuple(fc.constantFrom('Prefix', 'Exact'), fc.array(word, { minLength: 1, maxLength: 3 }));
-  const limits = fc.record({
-    rps: fc.option(fc.integer({ min: 1, max: 500 })),
-    rpm: fc.option(fc.integer({ min: 1, max: 500 })),
-    multiplier: fc.integer({ min: 1, max: 9 }),
-    hosts: fc.uniqueArray(fc.constantFrom('a.example', 'b.example'), { minLength: 1 }),
-    paths: fc.uniqueArray(path, { minLength: 1, maxLength: 3, selector: ([, words]) => words.join('/') }),
-  });
-  const prefix = 'nginx.ingress.kubernetes.io/limit';
-  const written = (
-    { rps, rpm, multiplier, hosts, paths }: typeof limits extends fc.Arbitrary<infer T> ? T : never,
-    i: number,
-  ) =>
-    `kind: Ingress\nmetadata:\n  name: i${i}\n  annotations: { ${rps === null ? '' : `${prefix}-rps: "${rps}", `}${rpm === null ? '' : `${prefix}-rpm: "${rpm}", `}${prefix}-burst-multiplier: "${multiplier}" }\nspec:\n  rules:\n${hosts.map((host) => `  - host: ${host}\n    http: { paths: [${paths.map(([pathType, words]) => `{ path: /${words.join('/')}, pathType: ${pathType} }`)}] }\n`).join('')}`;
-  const lossless = (as: string) => as === 'traefik' || as === 'nginx' || as === 'haproxy';
+const word = fc.constantFrom('a', 'b', 'api', 'v1');
+const path = fc.tuple(fc.constantFrom('Prefix', 'Exact'), fc.array(word, { minLength: 1, maxLength: 3 }));
+const limits = fc.record({
+  rps: fc.option(fc.integer({ min: 1, max: 500 })),
+  rpm: fc.option(fc.integer({ min: 1, max: 500 })),
+  multiplier: fc.integer({ min: 1, max: 9 }),
+  hosts: fc.uniqueArray(fc.constantFrom('a.example', 'b.example'), { minLength: 1 }),
+  paths: fc.uniqueArray(path, { minLength: 1, maxLength: 3, selector: ([, words]) => words.join('/') }),
+});
+const prefix = 'nginx.ingress.kubernetes.io/limit';
+const written = (
+  { rps, rpm, multiplier, hosts, paths }: typeof limits extends fc.Arbitrary<infer T> ? T : never,
+  i: number,
+) =>
+  `kind: Ingress\nmetadata:\n  name: i${i}\n  annotations: { ${rps === null ? '' : `${prefix}-rps: "${rps}", `}${rpm === null ? '' : `${prefix}-rpm: "${rpm}", `}${prefix}-burst-multiplier: "${multiplier}" }\nspec:\n  rules:\n${hosts.map((host) => `  - host: ${host}\n    http: { paths: [${paths.map(([pathType, words]) => `{ path: /${words.join('/')}, pathType: ${pathType} }`)}] }\n`).join('')}`;
+const lossless = (as: string) => as === 'traefik' || as === 'nginx' || as === 'haproxy';
 
-  it.each(targets)('what is written for %s is read as the same limits of the same requests', async (as) => {
-    await forAllAsync(
-      [
-        limits,
-        limits,
-        fc.array(fc.tuple(fc.constantFrom('a.example', 'b.example', 'c.example'), fc.array(word, { maxLength: 4 })), {
-          maxLength: 9,
-        }),
-      ],
-      50,
-      async (one, two, asked) => {
-        // Of one path in two objects the first one holds.
-        fc.pre(!one.paths.some(([, a]) => two.paths.some(([, b]) => a.join() === b.join())));
-        const old = limitersIn([one, two].map(written).join('---\n'), 'ingress.yaml');
-        const { limits: fresh, left } = await moveTo(as, old, 1, none);
-        expect(left).toEqual([]);
-        for (const [host, words] of asked) {
-          const met = [old, fresh].map((side) =>
-            side.appliesTo({ host, path: `/${words.join('/')}` }).toSorted((a, b) => paceOf(a)! - paceOf(b)!),
-          );
-          expect(met[1]!.map(figures(as))).toEqual(met[0]!.map(figures(as)));
-          for (const [i, one] of met[1]!.entries())
-            expect(Math.abs(paceOf(one)! / paceOf(met[0]![i]!)! - 1)).toBeLessThan(lossless(as) ? 0.003 : 0.07);
-        }
-      },
-    );
-  });
+it.each(targets)('what is written for %s is read as the same limits of the same requests', async (as) => {
+  await forAllAsync(
+    [
+      limits,
+      limits,
+      fc.array(fc.tuple(fc.constantFrom('a.example', 'b.example', 'c.example'), fc.array(word, { maxLength: 4 })), {
+        maxLength: 9,
+      }),
+    ],
+    50,
+    async (one, two, asked) => {
+      // Of one path in two objects the first one holds.
+      fc.pre(!one.paths.some(([, a]) => two.paths.some(([, b]) => a.join() === b.join())));
+      const old = limitersIn([one, two].map(written).join('---\n'), 'ingress.yaml');
+      const { limits: fresh, left } = await moveTo(as, old, 1, none);
+      expect(left).toEqual([]);
+      for (const [host, words] of asked) {
+        const met = [old, fresh].map((side) =>
+          side.appliesTo({ host, path: `/${words.join('/')}` }).toSorted((a, b) => paceOf(a)! - paceOf(b)!),
+        );
+        expect(met[1]!.map(figures(as))).toEqual(met[0]!.map(figures(as)));
+        for (const [i, one] of met[1]!.entries())
+          expect(Math.abs(paceOf(one)! / paceOf(met[0]![i]!)! - 1)).toBeLessThan(lossless(as) ? 0.003 : 0.07);
+      }
+    },
+  );
+});
 
-  /** Windows of a second, minute or hour have another burst. */
-  const figures = (as: string) => (limiter: FoundLimiter) => {
-    const { atOnce, held } = admittedAtOnce(limiter);
-    return [keyWords(limiter.key), ...(lossless(as) ? [atOnce, held] : [])].join(' ');
-  };
+/** Windows of a second, minute or hour have another burst. */
+const figures = (as: string) => (limiter: FoundLimiter) => {
+  const { atOnce, held } = admittedAtOnce(limiter);
+  return [keyWords(limiter.key), ...(lossless(as) ? [atOnce, held] : [])].join(' ');
+};
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['a bucket for all, in kgateway', 'kgateway', route() + envoyGateway('local: { rules: [{ limit: { requests: 90, unit: Minute } }] }'), [{ like: 'envoy-local', max_tokens: 90, tokens_per_fill: 90, fill_interval: '60s' }]],
     ['a bucket for all, in Envoy Gateway', 'envoy-gateway', route() + kgateway('local: { tokenBucket: { maxTokens: 9, fillInterval: 200ms } }'), [{ like: 'envoy-local', max_tokens: 5, tokens_per_fill: 5, fill_interval: '1s' }]],
     ['requests that are held, in nginx', 'nginx', f5, [{ like: 'nginx', rate: '5r/s', burst: 25 }]],
@@ -161,47 +160,47 @@ describe('lines for another product', () => {
     expect(fresh.limiters.map(({ limit }) => limit)).toEqual(expected);
   });
 
-  const zone = 'limit_req_zone $binary_remote_addr zone=a:1m rate=10r/s;';
-  const odd = `server { server_name .a.example www.* "~^x{2}[.]"; location "/it's a" { limit_req zone=a burst=5 nodelay; }
+const zone = 'limit_req_zone $binary_remote_addr zone=a:1m rate=10r/s;';
+const odd = `server { server_name .a.example www.* "~^x{2}[.]"; location "/it's a" { limit_req zone=a burst=5 nodelay; }
 location ~ '^/v\\d{1,2}/"(foo|bar)$' { limit_req zone=a burst=7 nodelay; } }`;
-  const plain = 'server { server_name b.example; location / { limit_req zone=a burst=9 nodelay; } }';
-  const closed = 'server { listen 80 default_server; return 404; }';
-  it.each(['nginx', 'haproxy', 'traefik'])('what is written for %s has the same hosts and paths', async (as) => {
-    const old = limitersIn([zone, closed, odd, plain].join('\n'), 'nginx.conf');
-    const { limits: fresh, left } = await moveTo(as, old, 1, none);
-    const hosts = ['a.example', 'x.a.example', 'www.test', 'xx.test', 'x.test', 'b.example'];
-    const paths = ["/it's a/b", '/its', '/v12/"foo', '/v123/"foo'];
-    const asked = hosts.flatMap((host) => paths.map((path) => ({ host, path })));
-    const met = (side: typeof old) => asked.map((one) => side.appliesTo(one).map((limit) => admittedAtOnce(limit)));
-    // A zone is one count, however many locations name it.
-    const said = [expect.stringMatching(/^the count that is shared by a, .*; a, .*; a, .*: each has its own$/)];
-    expect([met(fresh), left, fresh.notUnderstood]).toEqual([met(old), said, []]);
-  });
+const plain = 'server { server_name b.example; location / { limit_req zone=a burst=9 nodelay; } }';
+const closed = 'server { listen 80 default_server; return 404; }';
+it.each(['nginx', 'haproxy', 'traefik'])('what is written for %s has the same hosts and paths', async (as) => {
+  const old = limitersIn([zone, closed, odd, plain].join('\n'), 'nginx.conf');
+  const { limits: fresh, left } = await moveTo(as, old, 1, none);
+  const hosts = ['a.example', 'x.a.example', 'www.test', 'xx.test', 'x.test', 'b.example'];
+  const paths = ["/it's a/b", '/its', '/v12/"foo', '/v123/"foo'];
+  const asked = hosts.flatMap((host) => paths.map((path) => ({ host, path })));
+  const met = (side: typeof old) => asked.map((one) => side.appliesTo(one).map((limit) => admittedAtOnce(limit)));
+  // A zone is one count, however many locations name it.
+  const said = [expect.stringMatching(/^the count that is shared by a, .*; a, .*; a, .*: each has its own$/)];
+  expect([met(fresh), left, fresh.notUnderstood]).toEqual([met(old), said, []]);
+});
 
-  it.each(['nginx', 'haproxy', 'traefik'])('what is written for %s exempts the same networks', async (as) => {
-    const old = limitersIn(
-      ingress(`${RPS}, nginx.ingress.kubernetes.io/limit-whitelist: "10.0.0.0/8,192.0.2.7"`),
-      'a.yaml',
-    );
-    const { limits: fresh } = await moveTo(as, old, 1, none);
-    const rows = ['10.1.1.1', '192.0.2.7', '192.0.2.8'].flatMap((who) =>
-      Array.from({ length: 40 }, () => `1767600000000,${who},a.example,/api`),
-    );
-    const log = file(`${as}.csv`, `ms,client,host,path\n${rows.join('\n')}\n`);
-    const found = await diffLimits([log], { old, new: fresh }, { timeColumn: 'ms' }, {});
-    expect([found.refused_old, found.refused_new]).toEqual([14, 14]);
-  });
+it.each(['nginx', 'haproxy', 'traefik'])('what is written for %s exempts the same networks', async (as) => {
+  const old = limitersIn(
+    ingress(`${RPS}, nginx.ingress.kubernetes.io/limit-whitelist: "10.0.0.0/8,192.0.2.7"`),
+    'a.yaml',
+  );
+  const { limits: fresh } = await moveTo(as, old, 1, none);
+  const rows = ['10.1.1.1', '192.0.2.7', '192.0.2.8'].flatMap((who) =>
+    Array.from({ length: 40 }, () => `1767600000000,${who},a.example,/api`),
+  );
+  const log = file(`${as}.csv`, `ms,client,host,path\n${rows.join('\n')}\n`);
+  const found = await diffLimits([log], { old, new: fresh }, { timeColumn: 'ms' }, {});
+  expect([found.refused_old, found.refused_new]).toEqual([14, 14]);
+});
 
-  it.each(targets.slice(0, 3))('%s divides what each instance counts, and not what they share', async (as) => {
-    const old = inInstances(3, ingress(RPS));
-    const { limits: fresh } = await moveTo(as, old, 3, none);
-    const [limiter] = fresh.limiters as [FoundLimiter];
-    expect(1000 * paceOf(limiter)!).toBeCloseTo(15);
-    expect(limiter.instances).toBe(as === 'traefik' ? 3 : 1);
-  });
+it.each(targets.slice(0, 3))('%s divides what each instance counts, and not what they share', async (as) => {
+  const old = inInstances(3, ingress(RPS));
+  const { limits: fresh } = await moveTo(as, old, 3, none);
+  const [limiter] = fresh.limiters as [FoundLimiter];
+  expect(1000 * paceOf(limiter)!).toBeCloseTo(15);
+  expect(limiter.instances).toBe(as === 'traefik' ? 3 : 1);
+});
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['kgateway', ingress('nginx.ingress.kubernetes.io/limit-connections: "7"'), 'requests in flight'],
     ['envoy-gateway', ingress(`${RPS}, nginx.ingress.kubernetes.io/limit-whitelist: 10.0.0.0/8`), 'would not be exempt'],
     ['traefik', f5.replace('25"', '25", nginx.org/limit-req-key: $uri'), 'its key is'],
@@ -212,4 +211,3 @@ location ~ '^/v\\d{1,2}/"(foo|bar)$' { limit_req zone=a burst=7 nodelay; } }`;
     expect(left).toEqual([expect.stringContaining(why)]);
     expect(fresh.limiters).toEqual([]);
   });
-});

@@ -1,7 +1,7 @@
 // Costs in a column of a log: which column it is, and a limit in its unit beside replays of it.
 import fc from 'fast-check';
 import { lastValueFrom, toArray } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { gcra } from '../../../src/core/limiter/rule/gcra.js';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
@@ -75,57 +75,55 @@ it('a rule is charged the whole cost, at the ms of each request', async () => {
   expect(rows.reduce((sum, { totals }) => sum + totals.limited, 0)).toBe(refused.length);
 });
 
-describe('the columns of a cost', () => {
-  const at = '2026-01-01T00:00:01.000Z';
-  const requested = async (names: string, values: string, given: { unit: string; columns?: string[] } = cost) =>
-    (await replayOf(file('t.csv', `time,${names}\n${at},${values}\n`), 1, 60, { cost: given })).costs?.requested;
+const at = '2026-01-01T00:00:01.000Z';
+const requested = async (names: string, values: string, given: { unit: string; columns?: string[] } = cost) =>
+  (await replayOf(file('t.csv', `time,${names}\n${at},${values}\n`), 1, 60, { cost: given })).costs?.requested;
 
-  it.each([
-    ['ContextTokens,GeneratedTokens', '40,2', 42],
-    ['prompt_tokens,completion_tokens,total_tokens', '40,2,50', 50],
-    ['model,max_tokens_used', '7,30', 30],
-    ['tokens', '0', 1],
-    ['tokens,x', '-,3', 1],
-  ])('the cost in %s of %s is %i', async (names, values, sum) => {
-    expect(await requested(names, values)).toBe(sum);
+it.each([
+  ['ContextTokens,GeneratedTokens', '40,2', 42],
+  ['prompt_tokens,completion_tokens,total_tokens', '40,2,50', 50],
+  ['model,max_tokens_used', '7,30', 30],
+  ['tokens', '0', 1],
+  ['tokens,x', '-,3', 1],
+])('the cost in %s of %s is %i', async (names, values, sum) => {
+  expect(await requested(names, values)).toBe(sum);
+});
+
+it('the columns of a cost are those that are named', async () => {
+  expect(await requested('a,b,tokens', '3,4,5', { unit: 'tokens', columns: ['a', 'B'] })).toBe(7);
+  await expect(requested('a,b', '3,4', { unit: 'tokens', columns: ['c'] })).rejects.toThrow('has no column c');
+});
+
+it.each(['a,b', 'tokens_in,tokens_out'])(
+  'the columns of a cost are asked for where none of %s is known',
+  async (names) => {
+    await expect(requested(names, '3,4')).rejects.toThrow('--count tokens=a+b');
+  },
+);
+
+it('the costs of an access log are its bytes, and a row whose text is no number is skipped', async () => {
+  const line = (bytes: string) => `10.0.0.1 - - [01/Jan/2026:00:00:01 +0000] "GET / HTTP/1.1" 200 ${bytes}\n`;
+  const { costs, requests } = await replayOf(file('a.log', line('512') + line('-')), 1000, 60, {
+    cost: { unit: 'bytes' },
   });
+  expect([requests, costs?.requested]).toEqual([2, 513]);
+  const rows = `time,tokens\n${at},5\n${at},many\n${at.replace('00:01', '01:31')},7\n`;
+  const { skipped_lines, ...broken } = await replayOf(file('b.csv', rows), 100, 60, { cost });
+  expect([broken.requests, skipped_lines]).toEqual([2, 1]);
+  expect(broken.costs).toMatchObject({ requested: 12, most_in_minute: 7 });
+});
 
-  it('the columns of a cost are those that are named', async () => {
-    expect(await requested('a,b,tokens', '3,4,5', { unit: 'tokens', columns: ['a', 'B'] })).toBe(7);
-    await expect(requested('a,b', '3,4', { unit: 'tokens', columns: ['c'] })).rejects.toThrow('has no column c');
-  });
-
-  it.each(['a,b', 'tokens_in,tokens_out'])(
-    'the columns of a cost are asked for where none of %s is known',
-    async (names) => {
-      await expect(requested(names, '3,4')).rejects.toThrow('--count tokens=a+b');
-    },
+it('the costs of whole seconds stay with their requests as those are spread', async () => {
+  const rows = Array.from({ length: 40 }, (_, k) => `${1_767_225_600 + (k >> 2)},${k % 4 === 0 ? 90 : 1}\n`).join('');
+  const plan = planContract(
+    ruleLimiter({ primitive: 'token_bucket', params: { rate: 1, per_ms: 1e9, capacity: 200 } }),
   );
-
-  it('the costs of an access log are its bytes, and a row whose text is no number is skipped', async () => {
-    const line = (bytes: string) => `10.0.0.1 - - [01/Jan/2026:00:00:01 +0000] "GET / HTTP/1.1" 200 ${bytes}\n`;
-    const { costs, requests } = await replayOf(file('a.log', line('512') + line('-')), 1000, 60, {
-      cost: { unit: 'bytes' },
-    });
-    expect([requests, costs?.requested]).toEqual([2, 513]);
-    const rows = `time,tokens\n${at},5\n${at},many\n${at.replace('00:01', '01:31')},7\n`;
-    const { skipped_lines, ...broken } = await replayOf(file('b.csv', rows), 100, 60, { cost });
-    expect([broken.requests, skipped_lines]).toEqual([2, 1]);
-    expect(broken.costs).toMatchObject({ requested: 12, most_in_minute: 7 });
+  const { outcome } = await replay([file('s.csv', `ts,tokens\n${rows}`)], {
+    name: 's',
+    cycleMs: 500,
+    plan,
+    log: { cost },
   });
-
-  it('the costs of whole seconds stay with their requests as those are spread', async () => {
-    const rows = Array.from({ length: 40 }, (_, k) => `${1_767_225_600 + (k >> 2)},${k % 4 === 0 ? 90 : 1}\n`).join('');
-    const plan = planContract(
-      ruleLimiter({ primitive: 'token_bucket', params: { rate: 1, per_ms: 1e9, capacity: 200 } }),
-    );
-    const { outcome } = await replay([file('s.csv', `ts,tokens\n${rows}`)], {
-      name: 's',
-      cycleMs: 500,
-      plan,
-      log: { cost },
-    });
-    // Two of 90, and then all of 1 until 20 are spent.
-    expect(outcome).toMatchObject({ requests: 40, admitted: 22, costs: { requested: 930, admitted: 200 } });
-  });
+  // Two of 90, and then all of 1 until 20 are spent.
+  expect(outcome).toMatchObject({ requests: 40, admitted: 22, costs: { requested: 930, admitted: 200 } });
 });

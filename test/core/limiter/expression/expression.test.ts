@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseCondition } from '../../../../src/core/limiter/expression/condition.js';
 import {
   complement,
@@ -13,71 +13,67 @@ import { forAll } from '../../../draws.js';
 const COUNT = { names: ['count'] };
 const COUNT_AND_INPUT = { names: ['count'], prefixes: ['input.'] };
 
-describe('conditions solved for the count', () => {
-  it.each([
-    ['count > 100', '101..'],
-    ['count <= 100', '0..100'],
-    ['100 < count', '101..'],
-    ['count >= 5 && count < 10', '5..9'],
-    ['count < 5 or count > 10', '0..4 11..'],
-    ['not (count == 7)', '0..6 8..'],
-    ['count != 0', '1..'],
-    ['count * 2 > 9', '5..'],
-    ['-count < -3', '4..'],
-    ['count / 4 >= 2.5', '10..'],
-    ['count - 10 > count / 2', '21..'],
-    ['count > 2.5 && count <= 2.9', ''],
-    ['count + 1 > count', '0..'],
-    ['true and count>=1e3', '1000..'],
-    ['!false', '0..'],
-    ['count < 3 || count >= 3', '0..'],
-    ['count == 1.5', ''],
-  ])('%s holds for %s', (text, expected) => {
-    const set = parseCondition(text, COUNT).counts();
-    expect(set.map(({ lo, hi }) => (hi === Number.POSITIVE_INFINITY ? `${lo}..` : `${lo}..${hi}`)).join(' ')).toBe(
-      expected,
-    );
-  });
+it.each([
+  ['count > 100', '101..'],
+  ['count <= 100', '0..100'],
+  ['100 < count', '101..'],
+  ['count >= 5 && count < 10', '5..9'],
+  ['count < 5 or count > 10', '0..4 11..'],
+  ['not (count == 7)', '0..6 8..'],
+  ['count != 0', '1..'],
+  ['count * 2 > 9', '5..'],
+  ['-count < -3', '4..'],
+  ['count / 4 >= 2.5', '10..'],
+  ['count - 10 > count / 2', '21..'],
+  ['count > 2.5 && count <= 2.9', ''],
+  ['count + 1 > count', '0..'],
+  ['true and count>=1e3', '1000..'],
+  ['!false', '0..'],
+  ['count < 3 || count >= 3', '0..'],
+  ['count == 1.5', ''],
+])('%s holds for %s', (text, expected) => {
+  const set = parseCondition(text, COUNT).counts();
+  expect(set.map(({ lo, hi }) => (hi === Number.POSITIVE_INFINITY ? `${lo}..` : `${lo}..${hi}`)).join(' ')).toBe(
+    expected,
+  );
+});
 
-  const condition: fc.Arbitrary<string> = fc.letrec<{ truth: string }>((tie) => ({
-    truth: fc.oneof(
-      { maxDepth: 3 },
-      fc
-        .tuple(
-          fc.constantFrom('<', '<=', '>', '>=', '==', '!='),
-          fc.integer({ min: -3, max: 40 }),
-          fc.constantFrom('count', '2 * count', '-count', 'count / 2', 'count + 3'),
-        )
-        .map(([op, bound, left]) => `${left} ${op} ${bound}`),
-      fc.tuple(tie('truth'), fc.constantFrom('and', 'or'), tie('truth')).map(([a, op, b]) => `(${a}) ${op} (${b})`),
-      tie('truth').map((inner) => `not (${inner})`),
-    ),
-  })).truth;
+const condition: fc.Arbitrary<string> = fc.letrec<{ truth: string }>((tie) => ({
+  truth: fc.oneof(
+    { maxDepth: 3 },
+    fc
+      .tuple(
+        fc.constantFrom('<', '<=', '>', '>=', '==', '!='),
+        fc.integer({ min: -3, max: 40 }),
+        fc.constantFrom('count', '2 * count', '-count', 'count / 2', 'count + 3'),
+      )
+      .map(([op, bound, left]) => `${left} ${op} ${bound}`),
+    fc.tuple(tie('truth'), fc.constantFrom('and', 'or'), tie('truth')).map(([a, op, b]) => `(${a}) ${op} (${b})`),
+    tie('truth').map((inner) => `not (${inner})`),
+  ),
+})).truth;
 
-  it('the counts of a condition are exactly those for which it is true', () => {
-    forAll([condition], (text) => {
-      const condition = parseCondition(text, COUNT);
-      const set = condition.counts();
-      const counts = Array.from({ length: 100 }, (_, count) => count);
-      expect(counts.filter((count) => has(set, count))).toEqual(counts.filter((count) => condition.holds(() => count)));
-    });
+it('the counts of a condition are exactly those for which it is true', () => {
+  forAll([condition], (text) => {
+    const condition = parseCondition(text, COUNT);
+    const set = condition.counts();
+    const counts = Array.from({ length: 100 }, (_, count) => count);
+    expect(counts.filter((count) => has(set, count))).toEqual(counts.filter((count) => condition.holds(() => count)));
   });
 });
 
-describe('sets of counts', () => {
-  const set: fc.Arbitrary<IntegerSet> = fc
-    .array(fc.tuple(fc.nat(30), fc.nat(5)), { maxLength: 4 })
-    .map((ranges) => ranges.reduce<IntegerSet>((all, [lo, length]) => union(all, [{ lo, hi: lo + length }]), []));
+const set: fc.Arbitrary<IntegerSet> = fc
+  .array(fc.tuple(fc.nat(30), fc.nat(5)), { maxLength: 4 })
+  .map((ranges) => ranges.reduce<IntegerSet>((all, [lo, length]) => union(all, [{ lo, hi: lo + length }]), []));
 
-  it('union, intersection and complement of sets of counts are those of their members', () => {
-    const members = (a: IntegerSet) => Array.from({ length: 50 }, (_, n) => has(a, n));
-    forAll([set, set], (a, b) => {
-      const [inA, inB] = [members(a), members(b)];
-      expect(members(union(a, b))).toEqual(inA.map((is, n) => is || inB[n]));
-      expect(members(intersection(a, b))).toEqual(inA.map((is, n) => is && inB[n]));
-      expect(members(complement(a))).toEqual(inA.map((is) => !is));
-      expect(complement(complement(a))).toEqual(a);
-    });
+it('union, intersection and complement of sets of counts are those of their members', () => {
+  const members = (a: IntegerSet) => Array.from({ length: 50 }, (_, n) => has(a, n));
+  forAll([set, set], (a, b) => {
+    const [inA, inB] = [members(a), members(b)];
+    expect(members(union(a, b))).toEqual(inA.map((is, n) => is || inB[n]));
+    expect(members(intersection(a, b))).toEqual(inA.map((is, n) => is && inB[n]));
+    expect(members(complement(a))).toEqual(inA.map((is) => !is));
+    expect(complement(complement(a))).toEqual(a);
   });
 });
 

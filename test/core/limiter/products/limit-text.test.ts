@@ -1,6 +1,6 @@
 // The one language of limiters: what is understood, what is refused and where, and that nothing is lost between text and limiter.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { limitSentence } from '../../../../src/core/limiter/products/limit-sentence.js';
 import { completeLimit, limitText, readLimit } from '../../../../src/core/limiter/products/limit-text.js';
 import { checkLimiter, limiterDefinition } from '../../../../src/core/limiter/products/limiter-spec.js';
@@ -185,65 +185,63 @@ it('no rule has the name of a product', () => {
   expect(Object.keys(primitives).filter((name) => productNames.includes(name))).toEqual([]);
 });
 
-describe('limiters to text and back', () => {
-  const back = (limiter: object) => plain(readLimit(limitText({ ...limiter })));
+const back = (limiter: object) => plain(readLimit(limitText({ ...limiter })));
 
-  it.each(Object.entries(rules))('the rule %s comes back from its text', (_, rule) => {
-    expect(back(rule)).toEqual(plain(rule));
-    expect(limiterDefinition(readLimit(limitText(rule)), 777)).toEqual(limiterDefinition(rule, 777));
+it.each(Object.entries(rules))('the rule %s comes back from its text', (_, rule) => {
+  expect(back(rule)).toEqual(plain(rule));
+  expect(limiterDefinition(readLimit(limitText(rule)), 777)).toEqual(limiterDefinition(rule, 777));
+});
+
+it.each(Object.entries(products))('the product %s comes back from its text', (name, { example, rule }) => {
+  expect(back({ like: name, ...example })).toEqual({ like: name, ...example });
+  expect(definitionOf(readLimit(limitText({ like: name, ...example })), 777)).toEqual(rule(example));
+});
+
+/** Values as schemas of parameters have them: texts with blanks, quotes and signs of the language, and what looks like a number. */
+const value = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((one) => (Object.is(one, -0) ? 0 : one)),
+  fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }).filter((one) => !/[;}]$/.test(one)),
+  fc.constantFrom('and', 'true', '5', 'a=b', '{', '"', '[1]', '1 second', '\\', ' '),
+  fc.array(fc.record({ primitive: fc.string(), params: fc.dictionary(fc.string(), fc.jsonValue()) }), {
+    maxLength: 2,
+  }),
+);
+
+it('any values of the parameters of any product come back from their text', () => {
+  const given = fc.constantFrom(...productNames).chain((like) => {
+    const { properties } = productOf(like).product.params as unknown as {
+      properties: Record<string, { type?: string }>;
+    };
+    const fields = Object.entries(properties).map(([name, { type }]) => [
+      name,
+      type === 'string'
+        ? fc.string({ minLength: 1, maxLength: 20 }).filter((one) => !/[;}]$/.test(one))
+        : type === 'boolean'
+          ? fc.boolean()
+          : value,
+    ]);
+    return fc.record(Object.fromEntries(fields), { requiredKeys: [] }).map((some) => ({ like, ...plain(some) }));
   });
-
-  it.each(Object.entries(products))('the product %s comes back from its text', (name, { example, rule }) => {
-    expect(back({ like: name, ...example })).toEqual({ like: name, ...example });
-    expect(definitionOf(readLimit(limitText({ like: name, ...example })), 777)).toEqual(rule(example));
+  forAll([given], 2000, (limiter) => {
+    expect(back(limiter)).toEqual(limiter);
   });
+});
 
-  /** Values as schemas of parameters have them: texts with blanks, quotes and signs of the language, and what looks like a number. */
-  const value = fc.oneof(
-    fc.integer(),
-    fc.double({ noNaN: true, noDefaultInfinity: true }).map((one) => (Object.is(one, -0) ? 0 : one)),
-    fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }).filter((one) => !/[;}]$/.test(one)),
-    fc.constantFrom('and', 'true', '5', 'a=b', '{', '"', '[1]', '1 second', '\\', ' '),
-    fc.array(fc.record({ primitive: fc.string(), params: fc.dictionary(fc.string(), fc.jsonValue()) }), {
-      maxLength: 2,
-    }),
+it('any windows come back from their text', () => {
+  const window = fc.record({
+    threshold: fc.integer({ min: 1, max: 1e9 }),
+    within: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom('1s', '90 min', '1h30m', '250ms', '2 d')),
+  });
+  const more = fc.record(
+    { near_limit: fc.double({ min: 0.01, max: 0.99, noNaN: true }), shadow: fc.constant(true) },
+    { requiredKeys: [] },
   );
-
-  it('any values of the parameters of any product come back from their text', () => {
-    const given = fc.constantFrom(...productNames).chain((like) => {
-      const { properties } = productOf(like).product.params as unknown as {
-        properties: Record<string, { type?: string }>;
-      };
-      const fields = Object.entries(properties).map(([name, { type }]) => [
-        name,
-        type === 'string'
-          ? fc.string({ minLength: 1, maxLength: 20 }).filter((one) => !/[;}]$/.test(one))
-          : type === 'boolean'
-            ? fc.boolean()
-            : value,
-      ]);
-      return fc.record(Object.fromEntries(fields), { requiredKeys: [] }).map((some) => ({ like, ...plain(some) }));
-    });
-    forAll([given], 2000, (limiter) => {
-      expect(back(limiter)).toEqual(limiter);
-    });
+  forAll([window, more], (one, other) => {
+    expect(back({ ...one, ...other })).toEqual(plain({ ...one, ...other }));
   });
-
-  it('any windows come back from their text', () => {
-    const window = fc.record({
-      threshold: fc.integer({ min: 1, max: 1e9 }),
-      within: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom('1s', '90 min', '1h30m', '250ms', '2 d')),
-    });
-    const more = fc.record(
-      { near_limit: fc.double({ min: 0.01, max: 0.99, noNaN: true }), shadow: fc.constant(true) },
-      { requiredKeys: [] },
-    );
-    forAll([window, more], (one, other) => {
-      expect(back({ ...one, ...other })).toEqual(plain({ ...one, ...other }));
-    });
-    forAll([fc.array(window, { minLength: 2, maxLength: 4 })], (and) => {
-      expect(back({ and })).toEqual({ and });
-    });
+  forAll([fc.array(window, { minLength: 2, maxLength: 4 })], (and) => {
+    expect(back({ and })).toEqual({ and });
   });
 });
 
@@ -261,50 +259,48 @@ it.each(Object.entries(products).flatMap(([name, { paced }]) => (paced === undef
   },
 );
 
-describe('any text', () => {
-  const words = fc.constantFrom(
-    ...'100 in 60s / 10/s per and nginx 10r/s burst=5 burst nodelay gcra T=1s none = " { } [ ; limit_req zone=a'.split(
-      ' ',
-    ),
-    ...'at location __proto__ __proto__=1 constructor 1e999 -1 0 true \\ é hold=1s of=[]'.split(' '),
-    '\n',
-  );
-  const text = fc.oneof(
-    fc.array(words, { maxLength: 10 }).map((some) => some.join(' ')),
-    fc.string({ unit: 'binary', maxLength: 60 }),
-  );
+const words = fc.constantFrom(
+  ...'100 in 60s / 10/s per and nginx 10r/s burst=5 burst nodelay gcra T=1s none = " { } [ ; limit_req zone=a'.split(
+    ' ',
+  ),
+  ...'at location __proto__ __proto__=1 constructor 1e999 -1 0 true \\ é hold=1s of=[]'.split(' '),
+  '\n',
+);
+const text = fc.oneof(
+  fc.array(words, { maxLength: 10 }).map((some) => some.join(' ')),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+);
 
-  it('any text is a limiter or is refused with a failure', () => {
-    forAll([text], 5000, (one) => {
-      expect(typeof refusal(one)).toBe('string');
-    });
+it('any text is a limiter or is refused with a failure', () => {
+  forAll([text], 5000, (one) => {
+    expect(typeof refusal(one)).toBe('string');
   });
+});
 
-  it('a word that is added to a text changes the limiter or is refused, but for words that say nothing', () => {
-    const known = [
-      '100 in 60s near_limit=0.5',
-      'nginx 10r/s burst=5 nodelay',
-      'gcra 10/s burst=20',
-      'fixed_window 10 in 1s count_refused',
-      'varnish 10 1s 2s',
-      '10 in 1s and 5 in 2s',
-    ];
-    const any = fc.tuple(
-      fc.constantFrom(...known),
-      fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' }),
-      fc.nat(),
-    );
-    const isSame = (a: string, b: string) => JSON.stringify(readLimit(a)) === JSON.stringify(readLimit(b));
-    forAll([any], 5000, ([limiter, added, at]) => {
-      fc.pre(added.trim() !== '');
-      const parts = limiter.split(' ');
-      parts.splice(at % (parts.length + 1), 0, added.trim());
-      const changed = parts.join(' ');
-      if (refusal(changed) !== 'understood') return;
-      // They say nothing else: "requests", a plus sign, and no time more.
-      const saysNothing = /requests?|^(r|reqs?|q|quer(?:y|ies)|calls?|hits?|times)$|\+|^0+\s*\p{L}+$/iu;
-      expect(isSame(changed, limiter) && !saysNothing.test(added.trim())).toBe(false);
-    });
+it('a word that is added to a text changes the limiter or is refused, but for words that say nothing', () => {
+  const known = [
+    '100 in 60s near_limit=0.5',
+    'nginx 10r/s burst=5 nodelay',
+    'gcra 10/s burst=20',
+    'fixed_window 10 in 1s count_refused',
+    'varnish 10 1s 2s',
+    '10 in 1s and 5 in 2s',
+  ];
+  const any = fc.tuple(
+    fc.constantFrom(...known),
+    fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' }),
+    fc.nat(),
+  );
+  const isSame = (a: string, b: string) => JSON.stringify(readLimit(a)) === JSON.stringify(readLimit(b));
+  forAll([any], 5000, ([limiter, added, at]) => {
+    fc.pre(added.trim() !== '');
+    const parts = limiter.split(' ');
+    parts.splice(at % (parts.length + 1), 0, added.trim());
+    const changed = parts.join(' ');
+    if (refusal(changed) !== 'understood') return;
+    // They say nothing else: "requests", a plus sign, and no time more.
+    const saysNothing = /requests?|^(r|reqs?|q|quer(?:y|ies)|calls?|hits?|times)$|\+|^0+\s*\p{L}+$/iu;
+    expect(isSame(changed, limiter) && !saysNothing.test(added.trim())).toBe(false);
   });
 });
 

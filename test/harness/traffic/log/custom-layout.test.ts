@@ -1,5 +1,5 @@
 // A log of a layout of its own: which fields are found, what is said of the others, and the format line that reads it.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { LogOptions } from '../../../../src/harness/traffic/log/log-options.js';
 import { readBytes } from '../../../../src/harness/traffic/log/read-bytes.js';
 
@@ -169,57 +169,51 @@ it('a table without names has the columns that are named by their numbers', asyn
   expect(found).toHaveLength(requests.length);
 });
 
-describe('a comma before the ms', () => {
-  const ms = [403, 653, 903];
-  const timesOf = async (text: string, options: LogOptions = { keyColumn: 'client' }) => {
-    const times: number[] = [];
-    const reading = await readBytes([Buffer.from(text)], 'log', options, { request: (at) => times.push(at % 1000) });
-    return { times, format: reading.format };
-  };
-  const clock = (n: number) => `13:56:58,${n}`;
+const ms = [403, 653, 903];
+const timesOf = async (text: string, options: LogOptions = { keyColumn: 'client' }) => {
+  const times: number[] = [];
+  const reading = await readBytes([Buffer.from(text)], 'log', options, { request: (at) => times.push(at % 1000) });
+  return { times, format: reading.format };
+};
+const clock = (n: number) => `13:56:58,${n}`;
 
-  it.each<[name: string, format: string, lines: readonly string[]]>([
-    ['Python', 'lines', ms.map((n) => `2026-03-11 ${clock(n)} [INFO] worker 192.0.2.1 done`)],
-    ['log4j, in brackets', 'lines', ms.map((n) => `[2026-03-11 ${clock(n)}] INFO worker 192.0.2.1 done`)],
-    ['a level first', 'lines', ms.map((n) => `INFO 2026-03-11 ${clock(n)} worker 192.0.2.1 done`)],
-    ['with T and a zone', 'lines', ms.map((n) => `2026-03-11T${clock(n)}+0000 INFO 192.0.2.1 done`)],
-    ['slashes', 'lines', ms.map((n) => `2026/03/11 ${clock(n)} INFO 192.0.2.1 done, at last`)],
-    ['a month by name', 'lines', ms.map((n) => `11/Mar/2026 ${clock(n)} INFO 192.0.2.1 done`)],
-    ['commas in the text', 'lines', ms.map((n) => `2026-03-11 ${clock(n)} INFO 192.0.2.1, shop, done`)],
-    ['under a header', 'csv', ['time,client', ...ms.map((n) => `2026-03-11 ${clock(n)},192.0.2.1`)]],
-    ['second under a header', 'csv', ['client,time,path', ...ms.map((n) => `192.0.2.1,2026-03-11 ${clock(n)},/a`)]],
-    [
-      'twice in a row',
-      'csv',
-      ['start,end,client', ...ms.map((n) => `2026-03-11 ${clock(n)},2026-03-11 ${clock(n)},192.0.2.1`)],
-    ],
-    [
-      'in a clock time beside a date',
-      'csv',
-      ['date,time,client', ...ms.map((n) => `2026-03-11,${clock(n)},192.0.2.1`)],
-    ],
-    ['in microseconds', 'csv', ['time,client', ...ms.map((n) => `2026-03-11 ${clock(n)}000,192.0.2.1`)]],
-    ['quoted in a table', 'csv', ['time,client', ...ms.map((n) => `"2026-03-11 ${clock(n)}",192.0.2.1`)]],
-    ['in JSON', 'ndjson', ms.map((n) => `{"asctime":"2026-03-11 ${clock(n)}","client":"192.0.2.1"}`)],
-  ])('a comma before the ms is part of the time: %s', async (_, format, lines) => {
-    expect(await timesOf(`${lines.join('\n')}\n`)).toEqual({ times: ms, format });
-  });
+it.each<[name: string, format: string, lines: readonly string[]]>([
+  ['Python', 'lines', ms.map((n) => `2026-03-11 ${clock(n)} [INFO] worker 192.0.2.1 done`)],
+  ['log4j, in brackets', 'lines', ms.map((n) => `[2026-03-11 ${clock(n)}] INFO worker 192.0.2.1 done`)],
+  ['a level first', 'lines', ms.map((n) => `INFO 2026-03-11 ${clock(n)} worker 192.0.2.1 done`)],
+  ['with T and a zone', 'lines', ms.map((n) => `2026-03-11T${clock(n)}+0000 INFO 192.0.2.1 done`)],
+  ['slashes', 'lines', ms.map((n) => `2026/03/11 ${clock(n)} INFO 192.0.2.1 done, at last`)],
+  ['a month by name', 'lines', ms.map((n) => `11/Mar/2026 ${clock(n)} INFO 192.0.2.1 done`)],
+  ['commas in the text', 'lines', ms.map((n) => `2026-03-11 ${clock(n)} INFO 192.0.2.1, shop, done`)],
+  ['under a header', 'csv', ['time,client', ...ms.map((n) => `2026-03-11 ${clock(n)},192.0.2.1`)]],
+  ['second under a header', 'csv', ['client,time,path', ...ms.map((n) => `192.0.2.1,2026-03-11 ${clock(n)},/a`)]],
+  [
+    'twice in a row',
+    'csv',
+    ['start,end,client', ...ms.map((n) => `2026-03-11 ${clock(n)},2026-03-11 ${clock(n)},192.0.2.1`)],
+  ],
+  ['in a clock time beside a date', 'csv', ['date,time,client', ...ms.map((n) => `2026-03-11,${clock(n)},192.0.2.1`)]],
+  ['in microseconds', 'csv', ['time,client', ...ms.map((n) => `2026-03-11 ${clock(n)}000,192.0.2.1`)]],
+  ['quoted in a table', 'csv', ['time,client', ...ms.map((n) => `"2026-03-11 ${clock(n)}",192.0.2.1`)]],
+  ['in JSON', 'ndjson', ms.map((n) => `{"asctime":"2026-03-11 ${clock(n)}","client":"192.0.2.1"}`)],
+])('a comma before the ms is part of the time: %s', async (_, format, lines) => {
+  expect(await timesOf(`${lines.join('\n')}\n`)).toEqual({ times: ms, format });
+});
 
-  it('a comma before the ms is part of the time between commas, in the column that is named', async () => {
-    const text = ms.map((n) => `2026-03-11 ${clock(n)},INFO,192.0.2.1,done\n`).join('');
-    expect(await timesOf(text, { timeColumn: '1', keyColumn: '3' })).toEqual({ times: ms, format: 'csv' });
-  });
+it('a comma before the ms is part of the time between commas, in the column that is named', async () => {
+  const text = ms.map((n) => `2026-03-11 ${clock(n)},INFO,192.0.2.1,done\n`).join('');
+  expect(await timesOf(text, { timeColumn: '1', keyColumn: '3' })).toEqual({ times: ms, format: 'csv' });
+});
 
-  it('the columns after a time with a comma have the right names', async () => {
-    const rows = textOf((r) => `${iso(r, ' ', ',403')},${r.ip},${r.method},${r.path},${r.status}`);
-    const { found, warnings } = await read(`time,client,method,path,status\n${rows}`);
-    expect({ found, warnings }).toEqual({ found: right, warnings: [] });
-  });
+it('the columns after a time with a comma have the right names', async () => {
+  const rows = textOf((r) => `${iso(r, ' ', ',403')},${r.ip},${r.method},${r.path},${r.status}`);
+  const { found, warnings } = await read(`time,client,method,path,status\n${rows}`);
+  expect({ found, warnings }).toEqual({ found: right, warnings: [] });
+});
 
-  it('three digits in a column of their own may be a status', async () => {
-    const text = ms.map((_, i) => `2026-03-11 13:56:5${i},20${i},192.0.2.1\n`).join('');
-    expect(await timesOf(text, { timeColumn: '1' })).toEqual({ times: [0, 0, 0], format: 'csv' });
-  });
+it('three digits in a column of their own may be a status', async () => {
+  const text = ms.map((_, i) => `2026-03-11 13:56:5${i},20${i},192.0.2.1\n`).join('');
+  expect(await timesOf(text, { timeColumn: '1' })).toEqual({ times: [0, 0, 0], format: 'csv' });
 });
 
 const row = (r: Request) => `${iso(r, 'T', 'Z')},${r.ip},${r.method},${r.path},${r.status}`;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { JsonWalk, locate, plainText, WantedField } from '../../../../src/harness/traffic/log/json.js';
 import { forAll } from '../../../draws.js';
 
@@ -11,39 +11,37 @@ function found(text: string, names: readonly string[]): (string | undefined)[] |
   return wanted.map(({ from, to }) => (from < 0 ? undefined : bytes.toString('utf8', from, to)));
 }
 
-describe('members of an object', () => {
-  const name = fc.oneof(fc.constantFrom('a', 'b', 'a.b', 'a"b', 'a\\b', '', 'é', '\n'), fc.string());
-  const object = fc.dictionary(name, fc.jsonValue());
+const name = fc.oneof(fc.constantFrom('a', 'b', 'a.b', 'a"b', 'a\\b', '', 'é', '\n'), fc.string());
+const object = fc.dictionary(name, fc.jsonValue());
 
-  it('members of an object are found as JSON.parse finds them, however the text is spaced and escaped', () => {
-    forAll([object, fc.constantFrom('', ' ', '\t'), fc.boolean()], (value, space, isEscaped) => {
-      const plain = JSON.stringify(value, null, space);
-      const text = isEscaped
-        ? plain.replace(/[^\t\n -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
-        : plain;
-      const names = Object.keys(value);
-      const values = found(text, names);
-      expect(values === 'no object' ? values : values.map((part) => part && JSON.parse(part))).toEqual(
-        names.map((key) => JSON.parse(JSON.stringify(value[key]))),
-      );
-    });
+it('members of an object are found as JSON.parse finds them, however the text is spaced and escaped', () => {
+  forAll([object, fc.constantFrom('', ' ', '\t'), fc.boolean()], (value, space, isEscaped) => {
+    const plain = JSON.stringify(value, null, space);
+    const text = isEscaped
+      ? plain.replace(/[^\t\n -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      : plain;
+    const names = Object.keys(value);
+    const values = found(text, names);
+    expect(values === 'no object' ? values : values.map((part) => part && JSON.parse(part))).toEqual(
+      names.map((key) => JSON.parse(JSON.stringify(value[key]))),
+    );
   });
+});
 
-  it('a text that ends before its object does is no object', () => {
-    forAll([object, fc.double({ min: 0, max: 1, noNaN: true })], (value, share) => {
-      const text = JSON.stringify(value);
-      expect(found(text.slice(0, Math.floor(share * (text.length - 1))), [])).toBe('no object');
-    });
+it('a text that ends before its object does is no object', () => {
+  forAll([object, fc.double({ min: 0, max: 1, noNaN: true })], (value, share) => {
+    const text = JSON.stringify(value);
+    expect(found(text.slice(0, Math.floor(share * (text.length - 1))), [])).toBe('no object');
   });
+});
 
-  // biome-ignore format: one line for each kind
-  it.each([
+// biome-ignore format: one line for each kind
+it.each([
     '', '5', '"a"', '[]', '[{"a":1}]',
     '{', '}', '{"a"}', '{"a":}', '{"a":1,}', '{,}', '{"a" 1}', '{"a":1}}', '{"a":1 2}', '{a:1}', '{"a":"}',
   ])('the text %s is no object', (text) => {
     expect(found(text, [])).toBe('no object');
   });
-});
 
 it.each<[string, string[] | 'broken']>([
   ['[]', []],

@@ -1,6 +1,6 @@
 // Logs as people have them: a few lines of each kind, how they are recognised, and the requests in them.
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { summaryOf } from '../../../../src/harness/outcome/read-summary.js';
 import { documentKinds } from '../../../../src/harness/traffic/log/documents.js';
 import { formats, logFormats } from '../../../../src/harness/traffic/log/formats.js';
@@ -273,37 +273,36 @@ it('--log-format counts lines of another kind', async () => {
   expect([heard.length, skipped]).toEqual([1, ['2: not a line of the format log-format']]);
 });
 
-describe('keys and filters', () => {
-  const line = `198.51.100.7 - frank [17/May/2015:10:05:03 +0000] "POST /a/b?c=d HTTP/1.1" 404 12 "-" "x \\"y\\"" "192.0.2.1, 192.0.2.2:7, [2001:db8::3]:9"\n`;
-  it.each<[string, string]>([
-    ['client', '198.51.100.7'],
-    ['user', 'frank'],
-    ['method', 'POST'],
-    ['path', '/a/b'],
-    ['status', '404'],
-    ['user_agent', 'x \\"y\\"'],
-    ['forwarded', '192.0.2.1'],
-    ['forwarded:2', '192.0.2.2'],
-    ['forwarded:-1', '2001:db8::3'],
-    ['forwarded:4', '-'],
-  ])('the key %s is found in an access log', async (keyColumn, key) => {
-    expect((await readText(line, { keyColumn })).heard.map(([, , one]) => one)).toEqual([key]);
-  });
+const line = `198.51.100.7 - frank [17/May/2015:10:05:03 +0000] "POST /a/b?c=d HTTP/1.1" 404 12 "-" "x \\"y\\"" "192.0.2.1, 192.0.2.2:7, [2001:db8::3]:9"\n`;
+it.each<[string, string]>([
+  ['client', '198.51.100.7'],
+  ['user', 'frank'],
+  ['method', 'POST'],
+  ['path', '/a/b'],
+  ['status', '404'],
+  ['user_agent', 'x \\"y\\"'],
+  ['forwarded', '192.0.2.1'],
+  ['forwarded:2', '192.0.2.2'],
+  ['forwarded:-1', '2001:db8::3'],
+  ['forwarded:4', '-'],
+])('the key %s is found in an access log', async (keyColumn, key) => {
+  expect((await readText(line, { keyColumn })).heard.map(([, , one]) => one)).toEqual([key]);
+});
 
-  const plain = '198.51.100.7 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 404 12';
-  it.each<[name: string, key: string, text: string]>([
-    ['no more fields', 'forwarded', `${plain} "-" "x"`],
-    ["Apache's %D", 'forwarded', `${plain} "-" "x" 1234`],
-    ["Traefik's number of requests", 'forwarded', `${plain} "-" "x" 7 "shop@docker" "http://172.18.0.3:80" 2ms`],
-    ["HAProxy's port", 'forwarded', `${plain} "" "" 33317 655 "fe" "be" "s1" 0 0 0 1 1 ---- 2 2 0 0 0 0 0`],
-    ['a duration before the referer', 'referer', `${plain} 1234 "-" "x"`],
-    ['no agent', 'user_agent', `${plain} "-"`],
-  ])('what follows the fields of an access log is no field of it: %s', async (_, keyColumn, text) => {
-    await expect(readText(`${text}\n`, { keyColumn })).rejects.toThrow(`log has no field ${keyColumn}`);
-  });
+const plain = '198.51.100.7 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 404 12';
+it.each<[name: string, key: string, text: string]>([
+  ['no more fields', 'forwarded', `${plain} "-" "x"`],
+  ["Apache's %D", 'forwarded', `${plain} "-" "x" 1234`],
+  ["Traefik's number of requests", 'forwarded', `${plain} "-" "x" 7 "shop@docker" "http://172.18.0.3:80" 2ms`],
+  ["HAProxy's port", 'forwarded', `${plain} "" "" 33317 655 "fe" "be" "s1" 0 0 0 1 1 ---- 2 2 0 0 0 0 0`],
+  ['a duration before the referer', 'referer', `${plain} 1234 "-" "x"`],
+  ['no agent', 'user_agent', `${plain} "-"`],
+])('what follows the fields of an access log is no field of it: %s', async (_, keyColumn, text) => {
+  await expect(readText(`${text}\n`, { keyColumn })).rejects.toThrow(`log has no field ${keyColumn}`);
+});
 
-  // biome-ignore format: one case a line
-  it.each<[LogOptions['where'], number]>([
+// biome-ignore format: one case a line
+it.each<[LogOptions['where'], number]>([
     [[{ field: 'method', comparison: '=', value: 'POST' }], 1],
     [[{ field: 'method', comparison: '!=', value: 'POST' }], 0],
     [[{ field: 'path', comparison: '=', value: '/a/*' }], 1],
@@ -316,45 +315,43 @@ describe('keys and filters', () => {
     expect([reading.requests, reading.filtered, reading.skippedLines]).toEqual([requests, 1 - requests, 0]);
   });
 
-  it('requests are filtered from and to an instant, the end left out', async () => {
-    const { heard, reading } = await readText('time\n5\n6\n7\n', { fromMs: 6000, toMs: 7000 });
-    expect([heard.map(([ms]) => ms), reading.filtered]).toEqual([[6000], 2]);
-  });
+it('requests are filtered from and to an instant, the end left out', async () => {
+  const { heard, reading } = await readText('time\n5\n6\n7\n', { fromMs: 6000, toMs: 7000 });
+  expect([heard.map(([ms]) => ms), reading.filtered]).toEqual([[6000], 2]);
 });
 
-describe('objects and request lines', () => {
-  const at = '"time":"2015-05-17T10:05:03Z"';
-  // biome-ignore format: one case a line
-  it.each<[name: string, text: string, keyColumn: string, keys: string[]]>([
-    ['a client in an object', `{${at},"client":{"ip":"192.0.2.1","port":1}}`, 'client', ['192.0.2.1']],
-    ['a URL in an object', `{${at},"_source":{"url":{"original":"/a?b=1"},"http":{"request":{"method":"GET"}}}}`, 'path', ['/a']],
+const time = '"time":"2015-05-17T10:05:03Z"';
+// biome-ignore format: one case a line
+it.each<[name: string, text: string, keyColumn: string, keys: string[]]>([
+    ['a client in an object', `{${time},"client":{"ip":"192.0.2.1","port":1}}`, 'client', ['192.0.2.1']],
+    ['a URL in an object', `{${time},"_source":{"url":{"original":"/a?b=1"},"http":{"request":{"method":"GET"}}}}`, 'path', ['/a']],
     ['Akamai DataStream', '{"reqTimeSec":"1431857103.1","cliIP":"192.0.2.1","reqPath":"/a"}', 'path', ['/a']],
     ['its client', '{"reqTimeSec":"1431857103.1","cliIP":"192.0.2.1","reqPath":"/a"}', 'client', ['192.0.2.1']],
     ['Istio, whose last word is a route', '[2015-05-17T10:05:03.310Z] "GET /a?b HTTP/1.1" 418 - via_upstream - "-" 0 135 3 1 "-" "curl" "84961386" "httpbin:8000" "10.44.1.27:80" outbound|8000||httpbin 10.44.1.23:37652 10.0.45.184:8000 192.0.2.1:46520 - default', 'path', ['/a']],
-    ['a header of Caddy, which is an array', `{${at},"request":{"headers":{"User-Agent":["curl"],"X-Forwarded-For":["192.0.2.7, 10.0.0.1"]}}}`, 'agent', ['curl']],
-    ['its forwarded addresses', `{${at},"request":{"headers":{"X-Forwarded-For":["192.0.2.7", "10.0.0.1"]}}}`, 'forwarded:2', ['10.0.0.1']],
-    ['a host before the path, as $host$request_uri', `{${at},"requestUrl":"a.example:8080/a.b/c?d"}`, 'path', ['/a.b/c']],
-    ['a path with blanks, which the server has decoded', `{${at},"uri":"/a b?c HTTP/1.1"}`, 'path', ['/a b']],
-    ["a query with its mark, as Apache's %q", `{${at},"query":"?a=b"}`, 'query', ['a=b']],
+    ['a header of Caddy, which is an array', `{${time},"request":{"headers":{"User-Agent":["curl"],"X-Forwarded-For":["192.0.2.7, 10.0.0.1"]}}}`, 'agent', ['curl']],
+    ['its forwarded addresses', `{${time},"request":{"headers":{"X-Forwarded-For":["192.0.2.7", "10.0.0.1"]}}}`, 'forwarded:2', ['10.0.0.1']],
+    ['a host before the path, as $host$request_uri', `{${time},"requestUrl":"a.example:8080/a.b/c?d"}`, 'path', ['/a.b/c']],
+    ['a path with blanks, which the server has decoded', `{${time},"uri":"/a b?c HTTP/1.1"}`, 'path', ['/a b']],
+    ["a query with its mark, as Apache's %q", `{${time},"query":"?a=b"}`, 'query', ['a=b']],
     ['Envoy Gateway', '{"start_time":"2015-05-17T10:05:03Z","x-envoy-origin-path":"/a?b"}', 'path', ['/a']],
-    ['the host of a request, not the machine of the program', `{${at},"hostname":"web-1","req":{"headers":{"host":"a.example"}}}`, 'host', ['a.example']],
+    ['the host of a request, not the machine of the program', `{${time},"hostname":"web-1","req":{"headers":{"host":"a.example"}}}`, 'host', ['a.example']],
     ["nginx's escapes between names", 'time=2015-05-17T10:05:03Z agent="a \\x22b\\x22 \\"c\\"" status=200', 'agent', ['a \\x22b\\x22 "c"']],
     ['a long request of HAProxy, which syslog has cut', '192.0.2.2:33317 [06/Feb/2009:12:14:14.655] fe be/s1 0/0/0/1/1 200 100 - - ---- 2/2/0/0/0 0/0 "GET /a?b\n192.0.2.2:33317 [06/Feb/2009:12:14:14.655] fe be/s1 0/0/0/1/1 200 100 - - ---- 2/2/0/0/0 0/0 "GET /c', 'path', ['/a', '/c']],
     ['Kong, whose service has a host, too', `{"latencies":{"request":5},"service":{"host":"up"},"request":{"uri":"/a","method":"GET","headers":{"host":"a.example"}},"client_ip":"192.0.2.1","response":{"status":200},"started_at":1431857103000}`, 'host', ['a.example']],
     ['a header in JSON of Traefik', `{"ClientHost":"192.0.2.1","StartUTC":"2015-05-17T10:05:03Z","request_User-Agent":"curl"}`, 'agent', ['curl']],
     ['a host in JSON of Cloudflare', `{"ClientIP":"192.0.2.1","ClientRequestHost":"a.example","EdgeStartTimestamp":"2015-05-17T10:05:03Z"}`, 'host', ['a.example']],
-    ['an endpoint beside nothing better', `{${at},"endpoint":"/a"}`, 'path', ['/a']],
+    ['an endpoint beside nothing better', `{${time},"endpoint":"/a"}`, 'path', ['/a']],
     ['URLs beside hosts', '1286536309.450 180 192.0.2.24 TCP_MISS/200 411 GET http://a.example/a?b - DIRECT/192.0.2.1 text/html\n1286536310.450 180 192.0.2.24 TCP_TUNNEL/200 411 CONNECT a.example:443 - DIRECT/192.0.2.1 -', 'path', ['/a', 'a.example:443']],
   ])('an object is not the field that it is called after, and a request line precedes a route: %s', async (_, text, keyColumn, keys) => {
     const { heard } = await readText(`${text}\n`, { keyColumn });
     expect(heard.map(([, , key]) => key)).toEqual(keys);
   });
 
-  // biome-ignore format: one case a line
-  it.each<[name: string, text: string, field: string]>([
-    ['objects', `{${at},"message":"started"}\n${`{${at},"status":200}\n`.repeat(2)}`, 'status'],
+// biome-ignore format: one case a line
+it.each<[name: string, text: string, field: string]>([
+    ['objects', `{${time},"message":"started"}\n${`{${time},"status":200}\n`.repeat(2)}`, 'status'],
     ['Caddy', `{"ts":1773480410.1,"msg":"started"}\n${'{"ts":1773480413.8,"request":{"remote_ip":"192.0.2.1"},"status":200}\n'.repeat(2)}`, 'status'],
-    ['Azure Front Door', `{${at},"category":"FrontDoorWebApplicationFirewallLog","properties":{"clientIP":"192.0.2.1","action":"Block"}}\n${`{${at},"properties":{"clientIp":"192.0.2.1","httpStatusCode":"200"}}\n`.repeat(2)}`, 'properties.httpStatusCode'],
+    ['Azure Front Door', `{${time},"category":"FrontDoorWebApplicationFirewallLog","properties":{"clientIP":"192.0.2.1","action":"Block"}}\n${`{${time},"properties":{"clientIp":"192.0.2.1","httpStatusCode":"200"}}\n`.repeat(2)}`, 'properties.httpStatusCode'],
   ])('lines without the status that others have are said in the log of %s', async (_, text, field) => {
     const { reading } = await readText(text);
     expect(reading.warnings.map(({ code, what }) => `${code}: ${what}`)).toEqual([
@@ -364,17 +361,17 @@ describe('objects and request lines', () => {
     expect((await readText(text, { where })).reading).toMatchObject({ requests: 2, warnings: [] });
   });
 
-  it('requests without a key are said to share one', async () => {
-    const line = (forwarded: string) =>
-      `[2016-04-15T20:17:00.310Z] "GET /a HTTP/2" 204 - 154 0 226 100 "${forwarded}" "nsq2http" "cc21d9b0" "a" "tcp://10.0.2.1:80"\n`;
-    const { reading } = await readText(line('-') + line('192.0.2.28') + line('-'), { keyColumn: 'client' });
-    expect(summaryOf([reading], 2, undefined).warnings).toEqual([
-      { code: 'no_key', what: 'Requests without a key share one limiter, that of the key -: 2 of 3.' },
-    ]);
-  });
+it('requests without a key are said to share one', async () => {
+  const line = (forwarded: string) =>
+    `[2016-04-15T20:17:00.310Z] "GET /a HTTP/2" 204 - 154 0 226 100 "${forwarded}" "nsq2http" "cc21d9b0" "a" "tcp://10.0.2.1:80"\n`;
+  const { reading } = await readText(line('-') + line('192.0.2.28') + line('-'), { keyColumn: 'client' });
+  expect(summaryOf([reading], 2, undefined).warnings).toEqual([
+    { code: 'no_key', what: 'Requests without a key share one limiter, that of the key -: 2 of 3.' },
+  ]);
+});
 
-  // biome-ignore format: one case a line
-  it.each<[name: string, text: string, options: LogOptions, columns: readonly string[]]>([
+// biome-ignore format: one case a line
+it.each<[name: string, text: string, options: LogOptions, columns: readonly string[]]>([
     ['a number beside the time', 'timestamp,value\n1773480000,7\n1773480060,9\n', {}, ['value']],
     ['the same, named', 'timestamp,value\n1773480000,7\n1773480060,9\n', { countColumn: 'value' }, []],
     ['the same, for none', 'timestamp,value\n1773480000,7\n1773480060,9\n', { countColumn: false }, []],
@@ -392,7 +389,6 @@ describe('objects and request lines', () => {
       ),
     );
   });
-});
 
 it('the time of the envelope is read where it is asked for', async () => {
   const line = '2015-05-17T10:05:04Z 192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 12\n';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Failure } from '../../../../src/core/schema/failure.js';
 import { logFormats } from '../../../../src/harness/traffic/log/formats.js';
 import type { LogOptions } from '../../../../src/harness/traffic/log/log-options.js';
@@ -27,11 +27,10 @@ function syntheticLog(): { text: string; requests: SyntheticRequest[] } {
   return { text: text.join(''), requests };
 }
 
-describe('a log that is cut', () => {
-  const { text } = syntheticLog();
-  const har = JSON.stringify({ log: { entries: [{ startedDateTime: '2015-05-17T10:05:03Z', a: '{"é"}' }] } });
-  // biome-ignore format: one case a line
-  it.each<[string, string, LogOptions]>([
+const { text } = syntheticLog();
+const har = JSON.stringify({ log: { entries: [{ startedDateTime: '2015-05-17T10:05:03Z', a: '{"é"}' }] } });
+// biome-ignore format: one case a line
+it.each<[string, string, LogOptions]>([
     ['combined', text.slice(0, 3000), { keyColumn: 'client' }],
     ['combined without an end', text.slice(0, 2990), {}],
     ['csv', '\ufefftime,name\r\n5,"é\r\nx"\r\n\r\n6,"open\r\n7,y"\r\nnone,z\r\n8,"ö"', { keyColumn: 'name' }],
@@ -46,16 +45,15 @@ describe('a log that is cut', () => {
       });
   });
 
-  it('a large log reads the same wherever it is cut, before and after its format is recognised', async () => {
-    const bytes = Buffer.from(text);
-    const whole = await readText([bytes]);
-    for (const length of [4096, 65_535, 65_536, 65_537]) {
-      const chunks = Array.from({ length: Math.ceil(bytes.length / length) }, (_, i) =>
-        bytes.subarray(i * length, (i + 1) * length),
-      );
-      expect(await readText(chunks)).toEqual(whole);
-    }
-  });
+it('a large log reads the same wherever it is cut, before and after its format is recognised', async () => {
+  const bytes = Buffer.from(text);
+  const whole = await readText([bytes]);
+  for (const length of [4096, 65_535, 65_536, 65_537]) {
+    const chunks = Array.from({ length: Math.ceil(bytes.length / length) }, (_, i) =>
+      bytes.subarray(i * length, (i + 1) * length),
+    );
+    expect(await readText(chunks)).toEqual(whole);
+  }
 });
 
 it('a log gives every request with its time and client, and counts the lines that are none', async () => {
