@@ -63,7 +63,7 @@ const most = {
     'weir.ts': 152,
   } as Readonly<Record<string, number>>,
   src: 100_684,
-  test: 59_545,
+  test: 59_387,
   longLines: 107,
   commands: 15,
   options: 80,

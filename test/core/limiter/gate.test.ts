@@ -7,34 +7,6 @@ import { defined, move } from './defined.js';
 import { NaiveLimiter } from './naive-limiter.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
-/**
- * Sequences out of public test suites. `3:+` a request in cycle 3 is admitted, `3:-` it is limited; `3:yes` and `3:no` whether one would be,
- * without a request; `3:100+` a hundred requests, all admitted. `waits`: how long it takes from a cycle on until a request is admitted.
- */
-const published: readonly [source: string, threshold: number, within: number, steps: string, waits: object][] = [
-  ['rolling-rate-limiter, prevents more than the most in an interval', 2, 10, '0:+ 1:yes 1:+ 9:no 10:yes 10:+', {}],
-  ['rolling-rate-limiter, blocked actions count', 3, 10, '0:+ 0:+ 0:+ 9:- 9:- 10:+ 10:-', {}],
-  ['rolling-rate-limiter, allows exactly the limit', 3, 1000, '0:+ 100:+ 200:+ 300:-', { 300: 800 }],
-  ['the defaults of this program', 100, 60, '0:100+ 0:no 59:no 60:yes', {}],
-];
-
-it.each(published)('a gate decides a known sequence as stated: %s', (_, threshold, within, steps, waits) => {
-  const { gate } = plannedGate(limiterPlan(threshold, within), 0);
-  const told: Record<string, number | undefined> = {};
-  const answers = steps.split(' ').map((step) => {
-    const [, cycle = '', n = '', answer = ''] = /^(\d+):(\d*)(.+)$/.exec(step)!;
-    gate.advance(Number(cycle));
-    const asks = answer === 'yes' || answer === 'no';
-    const admitted = asks
-      ? retryAfterCycles(gate) === 0
-      : gate.decide(Number(n || 1), Number(cycle)) === Number(n || 1);
-    told[cycle] = retryAfterCycles(gate);
-    return `${cycle}:${n}${asks ? (admitted ? 'yes' : 'no') : admitted ? '+' : '-'}`;
-  });
-  expect(answers.join(' ')).toBe(steps);
-  expect(told).toMatchObject(waits);
-});
-
 /** Steps of a run: go on some cycles (gaps up to beyond the window), then n events at once, some of them late. */
 const runs = fc.record({
   threshold: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(100)),
@@ -114,10 +86,6 @@ it('counts beyond 2^32 in one cycle are exact', () => {
   expect(gate.count).toBe(2 ** 40);
 });
 
-/** A gate of 5 requests in 10 cycles that was moved by hand. */
-const moved = (state: string, heldUntilCycle: number) =>
-  plannedGate(limiterPlan(5, 10), 0, { state, heldUntilCycle, windows: [] });
-
 /** Whether a request that comes k cycles from now, alone, is admitted: asked of the slow model. */
 const admittedAfter = (naive: NaiveLimiter, k: number) => naive.copy().decide(1, naive.cycle + k).admitted === 1;
 
@@ -174,17 +142,4 @@ it('a state that nothing leaves is never forecast to admit', () => {
   const { gate } = plannedGate(planContract(fuse), 0);
   expect(gate.decide(10, 0)).toBe(2);
   expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([undefined, undefined]);
-});
-
-it('a manual move without a hold lasts until the next evaluation', () => {
-  const { gate } = moved('limiting', 0);
-  expect(gate.decide(1, 0)).toBe(1);
-  expect(gate.admits).toBe(true);
-});
-
-it('a manual move with a hold lasts its cycles while counting goes on, then the rules apply at the advance', () => {
-  const { gate, transitions } = moved('allowing', 4);
-  expect([gate.decide(20, 0), gate.decide(1, 3), gate.count]).toEqual([20, 1, 21]);
-  gate.advance(4);
-  expect(transitions).toEqual([{ cycle: 4, to: 'limiting', count: 21 }]);
 });

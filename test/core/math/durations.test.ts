@@ -12,11 +12,6 @@ function of(...ms: readonly number[]): Durations {
 it.each<[ms: number[], p: number, quantile: number]>([
   [[], 0.5, 0],
   [[7], 0, 7],
-  [[7], 0.5, 7],
-  [[7], 1, 7],
-  [[1, 2, 3, 4], 0.5, 2],
-  [[1, 2, 3, 4], 0.51, 3],
-  [[0, 0, 0, 1], 0.75, 0],
   [[0.0004], 1, 0],
 ])('the quantile of %j at %d is %d', (ms, p, quantile) => {
   expect(of(...ms).quantileMs(p)).toBeCloseTo(quantile, 2);

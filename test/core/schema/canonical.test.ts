@@ -35,19 +35,12 @@ it('the canonical text sorts members by UTF-16 code units: RFC 8785, section 3.2
 });
 
 it.each([
-  [null, 'null'],
-  [true, 'true'],
-  [0, '0'],
   [-0, '0'],
   [2 ** 53, '9007199254740992'],
   [1e21, '1e+21'],
   [5e-324, '5e-324'],
-  ['', '""'],
   ['\ud800', '"\\ud800"'],
-  [[], '[]'],
-  [{}, '{}'],
   [Object.create(null), '{}'],
-  [{ b: 1, a: { d: [], c: 'x' } }, '{"a":{"c":"x","d":[]},"b":1}'],
 ])('the canonical text of %j is %s', (value, text) => {
   expect(canonicalJson(value)).toBe(text);
 });

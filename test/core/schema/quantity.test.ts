@@ -28,7 +28,6 @@ it.each<[value: number | string, cycleMs: number, requests: number, cycles: numb
   ['10 per 7 cycles', 777, 10, 7],
   ['10/7', 777, 10, 7],
   ['20 per 14cycles', 777, 10, 7],
-  ['2.5/s', 777, 777, 400],
   ['130/s', 777, 10_101, 100],
   ['130/sec', 1000, 130, 1],
   ['130 PER Second', 1000, 130, 1],
@@ -174,20 +173,11 @@ function commonDivisor(a: number, b: number): number {
 }
 
 it.each<[windows: (number | string | undefined)[], cycleMs: number]>([
-  [['10s'], 500],
-  [['1s'], 500],
-  [['1m'], 500],
-  [['750ms'], 750],
   [['15h'], 750],
-  [['47s'], 500],
-  [['777ms'], 777],
-  [['776 ms'], 776],
   [['10s', '5m'], 500],
   [['10s', '750ms'], 250],
-  [['10s', '7s'], 500],
   [['1h30m'], 500],
   [['0.5s'], 500],
-  [['10007ms'], 1],
   // Windows in cycles keep theirs, and what cannot be a window is refused where it is read.
   [['60'], 777],
   [[60], 777],

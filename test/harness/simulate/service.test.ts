@@ -84,8 +84,6 @@ class Stage {
 
 // biome-ignore format: one case a line
 it.each<[rule: string, plan: Partial<ServicePlan>, requests: string, told: string]>([
-  ['one server takes one after the other', { time: inTurn([10, 5, 20]) }, '0 1 2', '10 r0, 15 r1, 35 r2'],
-  ['two servers overtake each other', { servers: 2, time: inTurn([30, 5, 10]) }, '0 1 2', '6 r1, 16 r2, 30 r0'],
   ['what finds the queue full is refused', { queue: 1 }, '0 1 2 11 12', '2 r2 refused, 10 r0, 12 r12 refused, 20 r1, 30 r11'],
   ['without a queue, what finds all servers busy is refused',
     { servers: 2, queue: 0 }, '0 1 2 10', '2 r2 refused, 10 r10 refused, 10 r0, 11 r1'],

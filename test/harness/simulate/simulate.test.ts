@@ -12,22 +12,6 @@ import { drawn, everyCycle, run, type Told } from './running.js';
 const counted = (counts: readonly number[], more = '') =>
   `question: Q?\nduration: ${counts.length}\narrivals: [{ model: counts, counts: [${counts.join(', ')}] }]\n${more}`;
 
-// biome-ignore format: one case a line
-it.each<[what: string, limiter: string, counts: number[], line: string]>([
-  ['the worked example',
-    '{ threshold: 2, within: 10 }', [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], '1:1 1:1 . . . . . . . [1:0] [1:0] . . . . . . . . . .'],
-  ['the threshold itself is served', '{ threshold: 3, within: 2 }', [3, 0, 3], '3:3 . 3:3 . .'],
-  ['one more trips the gate', '{ threshold: 3, within: 2 }', [4, 0, 3], '[4:3] [.] 3:3 . .'],
-  ['requests that are limited count, too', '{ threshold: 1, within: 2 }', [2, 1, 1, 1, 0, 1], '[2:1] [1:0] [1:0] [1:0] . 1:1 . .'],
-  ['a window of one cycle forgets at once', '{ threshold: 1, within: 1 }', [2, 2, 1], '[2:1] [2:1] 1:1 .'],
-  ['nothing at all', '{ threshold: 1, within: 1 }', [0, 0], '. . .'],
-])('requests and decisions of each cycle follow the window: %s', async (_, limiter, counts, line) => {
-  const { outcome, timeline } = await run(counted(counts, `limiter: ${limiter}\n`));
-  const told = drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!));
-  // The worked example restores and trips again within cycle 10: two transitions, one state at its end.
-  expect(told).toBe(line);
-});
-
 it('the worked example has two entries and two restores, with their cycles and counts', async () => {
   const { outcome } = await run(counted([1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], 'limiter: { threshold: 2, within: 10 }\n'));
   expect(outcome.by_contract[0]!.transitions).toEqual([

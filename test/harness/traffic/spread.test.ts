@@ -21,15 +21,6 @@ function placedOneByOne(unixMs: number, n: number, spreadMs: number, cycleMs: nu
   return [...parts];
 }
 
-// biome-ignore format: one case a line
-it.each<[string, [number, number, number, number], [number, number][]]>([
-  ['none', [1000, 0, 60_000, 1000], []],
-  ['before 1970', [-1500, 3, 3000, 1000], [[-2, 1], [-1, 1], [0, 1]]],
-  ['more than one a millisecond', [0, 10_000, 1000, 500], [[0, 5000], [1, 5000]]],
-])('request k of n arrives floor(k * spread / n) ms into the interval: %s', (_, given, parts) => {
-  expect(spread(...given)).toEqual(parts);
-});
-
 it('requests are spread as if each were placed by itself', () => {
   const instant = fc.integer({ min: -1e7, max: 2e12 });
   const n = fc.integer({ min: 0, max: 5000 });

@@ -28,8 +28,6 @@ interface Run {
 
 export interface Limiter {
   readonly name: string;
-  /** Whether the real thing was run, or the decisions were computed from its documentation. */
-  readonly ran: boolean;
   /** Of delays. */
   readonly toleranceMs: number;
   readonly rule: RuleDefinition;
@@ -72,16 +70,24 @@ function figures(words: string | undefined): Figures {
   return words === undefined ? [] : repeated(words, (word) => (word === '-' ? undefined : Number(word)));
 }
 
-/** What a rule says to a run, and how often that is not what the product said. */
-export interface Compared {
+/** What a rule says, and how often that is not what the product said. */
+interface Compared {
   readonly requests: number;
   readonly wrong: number;
   readonly wrongDelays: number;
   readonly wrongWaits: number;
 }
 
+/** Of all runs. */
+export function compare(limiter: Limiter): Compared {
+  const seen = limiter.runs.map((run) => compareRun(limiter, run));
+  const sum = (of: keyof Compared) => seen.reduce((total, one) => total + one[of], 0);
+  const [requests, wrong] = [sum('requests'), sum('wrong')];
+  return { requests, wrong, wrongDelays: sum('wrongDelays'), wrongWaits: sum('wrongWaits') };
+}
+
 /** HAProxy's windows begin at even ms of a clock of its own: one of the two parities explains a whole schedule. */
-export function compare(limiter: Limiter, run: Run): Compared {
+function compareRun(limiter: Limiter, run: Run): Compared {
   const even = compareShifted(limiter, run, 0);
   if (even.wrong === 0 || !JSON.stringify(limiter.rule).includes('even_ms')) return even;
   return compareShifted(limiter, run, 1);
