@@ -23,7 +23,7 @@ const code = new Map(
   ]),
 );
 
-const bans: [what: string, pattern: RegExp, instead: string, allowed: RegExp][] = [
+it.each<[what: string, pattern: RegExp, instead: string, allowed: RegExp]>([
   ['Date.now', /\bDate\.now\b/, 'take the clock you are given', /^src\/core\/time\/wall\.ts$/],
   [
     'performance.now',
@@ -66,8 +66,7 @@ const bans: [what: string, pattern: RegExp, instead: string, allowed: RegExp][] 
     /^src\/(harness\/live\/(event-listener|http-pool|in-flight|live-clients|live-session|schedule|stress|weir-target)|harness\/clients\/client-tally|node\/ownership|api\/keys|cli\/node-machines)\.ts$/,
   ],
   ['default export', /^export default\b/m, 'a named export', /worker\.ts$/],
-];
-it.each(bans)('sources have no %s but where it is allowed', (_, pattern, instead, allowed) => {
+])('sources have no %s but where it is allowed', (_, pattern, instead, allowed) => {
   const found = files.filter((path) => !allowed.test(path) && pattern.test(code.get(path)!));
   expect(found, `use instead: ${instead}`).toEqual([]);
 });

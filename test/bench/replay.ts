@@ -14,11 +14,8 @@ export const LINES = 1_000_000;
 const CLIENTS = 5_000;
 const ROUNDS = 3;
 
-export async function benchReplay(): Promise<BenchRow[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-  try {
-    const path = join(folder, 'access.log');
-    await writeLog(path);
+export const benchReplay = (): Promise<BenchRow[]> =>
+  overLog(async (path) => {
     const bodies = {
       readline: () => throughReadline(path),
       whole: () => intoCycles(path),
@@ -30,10 +27,7 @@ export async function benchReplay(): Promise<BenchRow[]> {
       against: beside(value, 'node:readline', readline, target),
     });
     return [row('counts by cycle', whole, 3.5), row('counts by client and cycle', byClient, 1.3)];
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+  });
 
 async function throughReadline(path: string): Promise<void> {
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
@@ -49,7 +43,19 @@ async function intoCycles(path: string, keyColumn?: string): Promise<void> {
   for (const _ of order.end());
 }
 
-export async function writeLog(path: string): Promise<void> {
+/** The rows of a bench over a log that is gone after it. */
+export async function overLog(bench: (path: string) => Promise<BenchRow[]>): Promise<BenchRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+  try {
+    const path = join(folder, 'access.log');
+    await writeLog(path);
+    return await bench(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function writeLog(path: string): Promise<void> {
   const file = createWriteStream(path);
   let part: string[] = [];
   synthesiseLog(LINES, CLIENTS, 7, (line) => {

@@ -1,23 +1,17 @@
 // Every threshold of three windows in one pass over a log, beside one replay of it, in processor time: by one limit for all, and by client.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
 import { replay } from '../../src/harness/simulate/replay.js';
 import { adviceOfLogs } from '../../src/tools/recommend/recommend.js';
 import { atMost, type BenchRow, inTurn, secondsOf } from './measure.js';
-import { LINES, writeLog } from './replay.js';
+import { LINES, overLog } from './replay.js';
 
 const ROUNDS = 3;
 const CYCLE_MS = 777;
 const MOST_REPLAYS = 1.5;
 
-export async function benchSizing(): Promise<BenchRow[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-  try {
-    const path = join(folder, 'access.log');
-    await writeLog(path);
+export const benchSizing = (): Promise<BenchRow[]> =>
+  overLog(async (path) => {
     const rows: BenchRow[] = [];
     for (const keyColumn of [undefined, 'client']) {
       const log = { keyColumn };
@@ -36,7 +30,4 @@ export async function benchSizing(): Promise<BenchRow[]> {
       });
     }
     return rows;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+  });

@@ -152,11 +152,7 @@ describe.each(all)('weir %s', (name, command) => {
   });
 });
 
-it('all commands together have few names of options', () => {
-  const names = new Set(
-    all.flatMap(([, { options }]) => entriesOf(options).flatMap(([key, { place }]) => (place ? [] : [key]))),
-  );
-  expect(names.size).toBeLessThanOrEqual(72);
+it('the commands with most options have no more of them', () => {
   const counts = all.map(([name, { options }]) => [name, entriesOf(options).filter(([, { place }]) => !place).length]);
   expect(Object.fromEntries(counts)).toMatchObject({ replay: 20, recommend: 15, sweep: 8, simulate: 9 });
 });

@@ -200,11 +200,11 @@ const limiters = [
   '4 in 5s',
 ];
 /** Each limiter over one of the logs, or over all. */
-const cases = limiters.flatMap((limit, i) =>
-  logs.filter((_, n) => isAll || n === i % logs.length).map(([name, path]) => [limit, name, path] as const),
-);
-
-it.each(cases)(
+it.each(
+  limiters.flatMap((limit, i) =>
+    logs.filter((_, n) => isAll || n === i % logs.length).map(([name, path]) => [limit, name, path] as const),
+  ),
+)(
   'weir replay --refused writes the lines that are refused, as many of each key as are limited: %s over %s',
   async (limit, _, source) => {
     const path = join(folder, 'refused-by-rule.ndjson');

@@ -15,7 +15,7 @@ const names = fc.oneof(fc.constantFrom(...inherited, 'prototype', 'then', 'toJSO
 const event = '"type":"request"';
 const definition = (from = '', to = '') => JSON.stringify(rateLimiter({ threshold: 2, within: 10 })).replace(from, to);
 
-const asked: readonly [method: string, path: string, body?: string][] = [
+it.each<[method: string, path: string, body?: string]>([
   ['GET', '/api/NAME'],
   ['GET', '/api/clock?NAME=1'],
   ['GET', '/api/contracts/templates/NAME'],
@@ -46,25 +46,20 @@ const asked: readonly [method: string, path: string, body?: string][] = [
   ['POST', '/api/chain/names/contracts', definition('KO42', 'NAME')],
   ['POST', '/api/core/shift', '{"inputs":{"NAME":1}}'],
   ['POST', '/api/core/shift', '{"NAME":1}'],
-];
-
-it.each(asked)(
-  'a name that every object has is refused, and no name ends in 5xx: %s %s %s',
-  async (method, path, body) => {
-    const answerTo = async (name: string) => {
-      const place = path.replace('NAME', encodeURIComponent(name)).replace('CONTRACT', contract);
-      const text = body?.replace('"NAME"', () => JSON.stringify(name));
-      return (await owner.ask(method, place, text)).status;
-    };
-    // Events in bulk are refused one by one, in the answer.
-    const isAnswered = path.endsWith('/events');
-    for (const name of inherited) {
-      const status = await answerTo(name);
-      expect([name, status >= 400 || isAnswered, status < 500]).toEqual([name, true, true]);
-    }
-    await forAllAsync([names], 60, async (name) => (await answerTo(name)) < 500);
-  },
-);
+])('a name that every object has is refused, and no name ends in 5xx: %s %s %s', async (method, path, body) => {
+  const answerTo = async (name: string) => {
+    const place = path.replace('NAME', encodeURIComponent(name)).replace('CONTRACT', contract);
+    const text = body?.replace('"NAME"', () => JSON.stringify(name));
+    return (await owner.ask(method, place, text)).status;
+  };
+  // Events in bulk are refused one by one, in the answer.
+  const isAnswered = path.endsWith('/events');
+  for (const name of inherited) {
+    const status = await answerTo(name);
+    expect([name, status >= 400 || isAnswered, status < 500]).toEqual([name, true, true]);
+  }
+  await forAllAsync([names], 60, async (name) => (await answerTo(name)) < 500);
+});
 
 it('a state called constructor is a state', async () => {
   const body = definition().replaceAll('"limiting"', '"constructor"');

@@ -43,15 +43,6 @@ async function look(png: Buffer): Promise<Picture> {
 
 const rgb = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
-const named = Object.entries({ sampleRun, liveRun, fleetRun, replicatedRun, shortRun, emptyRun }).flatMap(
-  ([name, make]) =>
-    chartsOf(make()).flatMap((spec) =>
-      (name === 'liveRun' || name === 'fleetRun' ? (['light', 'dark'] as const) : (['light'] as const)).map(
-        (theme) => [name, spec.id, theme, spec] as const,
-      ),
-    ),
-);
-
 it.each(['light', 'dark'] as const)(
   'a chart shows both arms where one lies exactly over the other: %s',
   async (theme) => {
@@ -64,7 +55,15 @@ it.each(['light', 'dark'] as const)(
   },
 );
 
-it.each(named)(
+it.each(
+  Object.entries({ sampleRun, liveRun, fleetRun, replicatedRun, shortRun, emptyRun }).flatMap(([name, make]) =>
+    chartsOf(make()).flatMap((spec) =>
+      (name === 'liveRun' || name === 'fleetRun' ? (['light', 'dark'] as const) : (['light'] as const)).map(
+        (theme) => [name, spec.id, theme, spec] as const,
+      ),
+    ),
+  ),
+)(
   'a chart as PNG has its size, its ground and words on it: %s, %s, %s',
   async (_name, _id, theme: Theme, spec: ChartSpec) => {
     const picture = await look(chartPng(spec, theme));

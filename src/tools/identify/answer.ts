@@ -1,7 +1,6 @@
 // The answer of an investigation: the rule with its parameters, the rules it cannot be distinguished from, and remarks. Pure.
 
-import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
-import { checkRule } from '../../core/limiter/rule/rule-definition.js';
+import { checkRule, type RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { type Range, rangeOf } from '../../core/math/range.js';
 import { waitsInWords } from '../../harness/live/announced-waits.js';
 import { capital, counted } from '../../report/words.js';

@@ -2,8 +2,7 @@
 import type { AnswerOf } from '../../api/client/api-client.js';
 import type { Endpoints } from '../../api/client/route-table.js';
 import { Course, type CourseNews } from './course.js';
-import type { Status } from './frame.js';
-import { connecting, live } from './frame.js';
+import { connecting, live, type Status } from './frame.js';
 import { weir, wordsOf } from './node-client.js';
 
 export type RecordRow = AnswerOf<Endpoints['readRecord']>['rows'][number];

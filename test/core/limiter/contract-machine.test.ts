@@ -2,7 +2,7 @@
 // the gate that answers for it.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type AnyStateMachine, assign, createActor, createMachine, setup, transition } from 'xstate';
+import { type Actor, type AnyStateMachine, assign, createActor, createMachine, setup, transition } from 'xstate';
 import { ContractActor, ContractActors } from '../../../src/core/limiter/contract-actor.js';
 import { contractMachine, contractSetup } from '../../../src/core/limiter/contract-machine.js';
 import type { ContractDefinition } from '../../../src/core/limiter/definition.js';
@@ -188,14 +188,17 @@ it('the config of a machine is whole as JSON: parsed again it is the same', () =
   });
 });
 
-it('the config of the rate limiter is the one that its source shows', () => {
-  expect(contractMachine(rateLimiter()).config).toMatchObject(rateLimiterMachine);
-  const actor = createActor(contractSetup.createMachine(rateLimiterMachine)).start();
-  const states = [100, 101, 100].map((count, cycle) => {
+/** The states of an actor at these counts, one a cycle. */
+const statesAt = (actor: Actor<AnyStateMachine>, counts: readonly number[]) =>
+  counts.map((count, cycle) => {
     actor.send({ type: 'aggregate', cycle, counts: [count] });
     return actor.getSnapshot().value;
   });
-  expect(states).toEqual(['allowing', 'limiting', 'allowing']);
+
+it('the config of the rate limiter is the one that its source shows', () => {
+  expect(contractMachine(rateLimiter()).config).toMatchObject(rateLimiterMachine);
+  const actor = createActor(contractSetup.createMachine(rateLimiterMachine)).start();
+  expect(statesAt(actor, [100, 101, 100])).toEqual(['allowing', 'limiting', 'allowing']);
 });
 
 it('the config of a machine says what a person wants to know: guards with parameters, the operator, tags', () => {
@@ -356,11 +359,7 @@ it('a stored config of a definition with other states runs with createActor', ()
   const emitted: string[] = [];
   actor.on('*', ({ type, cycle }) => emitted.push(`${cycle} ${type}`));
   actor.start();
-  const values = [3, 6, 4, 0].map((count, cycle) => {
-    actor.send({ type: 'aggregate', cycle, counts: [count] });
-    return actor.getSnapshot().value;
-  });
-  expect(values).toEqual(['actions', 'on', 'on', 'guard']);
+  expect(statesAt(actor, [3, 6, 4, 0])).toEqual(['actions', 'on', 'on', 'guard']);
   expect(emitted).toEqual(['0 now_actions', '1 now_on', '3 now_guard']);
 });
 
@@ -388,11 +387,7 @@ it('a stored config runs with a plain setup that gives its guards and actions a 
     ['fire', 'hold', 'backOff', 'emit'],
   ]);
   const actor = createActor(own.createMachine(stored()) as AnyStateMachine).start();
-  const values = [3, 6, 4, 0].map((count, cycle) => {
-    actor.send({ type: 'aggregate', cycle, counts: [count] });
-    return actor.getSnapshot().value;
-  });
-  expect(values).toEqual(['actions', 'on', 'on', 'guard']);
+  expect(statesAt(actor, [3, 6, 4, 0])).toEqual(['actions', 'on', 'on', 'guard']);
 });
 
 it('a stored config says which guards and actions it needs, exactly those that XState alone misses', () => {

@@ -70,8 +70,7 @@ it.each(Object.entries(rules))(
   LONGEST_MS,
 );
 
-const plain = Object.entries(rules).filter(([, { primitive }]) => !holding.has(primitive));
-it.each(plain)(
+it.each(Object.entries(rules).filter(([, { primitive }]) => !holding.has(primitive)))(
   'a limiter that limits nothing is found, though a machine stood still: %s',
   (_, definition) => {
     const seen = seenOf(steady(1, 120, 25, 1, 1), 1, wrongLimiters(definition)['never limits']!);
@@ -87,10 +86,11 @@ const slow = [
   [150, 4],
 ] as const;
 // By default one rule meets the first and the next one the second.
-const cases = Object.entries(rules).map(
-  ([name, definition], index) => [name, definition, isAll ? slow : slow.slice(index % 2, (index % 2) + 1)] as const,
-);
-it.each(cases)(
+it.each(
+  Object.entries(rules).map(
+    ([name, definition], index) => [name, definition, isAll ? slow : slow.slice(index % 2, (index % 2) + 1)] as const,
+  ),
+)(
   'a limiter of the rule is known behind a slow network: %s',
   (_, definition, networks) => {
     for (const [wayMs, jitterMs] of networks) {
@@ -142,13 +142,13 @@ const alike: Readonly<Record<string, readonly string[]>> = {
   guava_warmup: ['10 % longer'],
 };
 
-const pairs = Object.entries(rules).flatMap(([name, definition]) =>
-  Object.entries(wrongLimiters(definition))
-    .filter(([wrong]) => !alike[name]?.includes(wrong))
-    .map(([wrong, make]) => [name, wrong, definition, make] as const),
-);
-
-it.each(pairs)(
+it.each(
+  Object.entries(rules).flatMap(([name, definition]) =>
+    Object.entries(wrongLimiters(definition))
+      .filter(([wrong]) => !alike[name]?.includes(wrong))
+      .map(([wrong, make]) => [name, wrong, definition, make] as const),
+  ),
+)(
   'a limiter of %s that is wrong in one way is found by at most 60 requests over a quick network: %s',
   (_, __, definition, make) => {
     const isFound = [0, 1, 2].some((seed) => {

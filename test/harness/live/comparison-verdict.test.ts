@@ -69,7 +69,7 @@ function verdict(given: Given) {
 }
 
 // biome-ignore format: one case a line
-const table: [name: string, given: Given, verdict: string, firstCycle: number | undefined][] = [
+it.each<[name: string, given: Given, verdict: string, firstCycle: number | undefined]>([
   ['all is well', {}, 'agrees', undefined],
   ['the run was stopped by hand', { health: { isPartial: true } }, 'run invalid', undefined],
   ['two requests are late', { late: 2 }, 'agrees', undefined],
@@ -107,9 +107,7 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['the generator is saturated', { health: { lagMs: { p90: 500, most: 500 } } }, 'run invalid', undefined],
   ['nothing was sent', { answered: 0 }, 'run invalid', undefined],
   ['its clock was set', { health: { movedMs: 500 }, stampedOffMs: 400, differences: [difference] }, 'run invalid', 7],
-];
-
-it.each(table)('a run has its verdict and its first difference: %s', (_, given, expected, firstCycle) => {
+])('a run has its verdict and its first difference: %s', (_, given, expected, firstCycle) => {
   expect(verdict(given)).toEqual([expected, firstCycle]);
 });
 
@@ -146,13 +144,12 @@ it('a request log accounts for every request that was sent: answered, failed or 
   });
 });
 
-const rows: [name: string, late: number, clients: LiveSeen['clients'], verdict: string, becomes: string][] = [
+it.each<[name: string, late: number, clients: LiveSeen['clients'], verdict: string, becomes: string]>([
   ['every request came in its cycle', 0, undefined, 'agrees', 'agrees'],
   ['one came in another: it may be for that reason alone', 1, undefined, 'agrees', 'run invalid'],
   ['clients sent one late', 1, [], 'agrees', 'run invalid'],
   ['the node differs all the same', 1, undefined, 'node differs', 'node differs'],
-];
-it.each(rows)(
+])(
   'a failed expectation invalidates a run that agrees if a request came in another cycle: %s',
   (_, late, clients, verdict, becomes) => {
     const requestLog = emptyLog();

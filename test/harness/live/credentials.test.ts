@@ -16,14 +16,12 @@ const node = await startRunning({ cycleMs: 50 });
 const key = node.keyOf('owner');
 
 const replayed = { name: 'log', cycleMs: 50, planAt: () => planContract(rateLimiter()), log: {} };
-const runs: readonly [string, (options: LiveOptions) => Promise<unknown>][] = [
+describe.each<[string, (options: LiveOptions) => Promise<unknown>]>([
   ['load', (options) => run(burst, options)],
   ['the key of several loads', (options) => mintKey(options)],
   ['stress', (options) => stress({ ...options, seconds: 1, rounds: 1, connections: 2 })],
   ['replay', (options) => liveReplay([log], { ...options, ...replayed })],
-];
-
-describe.each(runs)('%s', (_name, live) => {
+])('%s', (_name, live) => {
   it('nothing is sent to a program that replays the public key of the node', async () => {
     const posted: unknown[] = [];
     const fake = await imposter(({ method, url = '' }, response) => {

@@ -23,29 +23,24 @@ it('the window for sends leaves half of the cycle free while requests are few', 
   expect(sendWindow(10_000, 777, 1)).toEqual({ fromMs: 2, lengthMs: 777 - 2 - 77.7 - 1 });
 });
 
-const texts = [
+it.each([
   'arrivals: [{ model: poisson, rate: 5 }, { model: constant, rate: 3 per 2 cycles }]',
   'contracts: { count: 4, popularity: { law: zipf, exponent: 1 } }\narrivals: [{ model: poisson, rate: 9 }]',
   'contracts: { count: 3, independent: true }\narrivals: [{ model: poisson, rate: 2 }]',
-];
-
-it.each(texts)(
-  'a schedule holds the requests of the simulation, cycle by cycle and contract by contract: %s',
-  async (text) => {
-    const one = scenario(`duration: 40\nseed: 11\n${text}`);
-    const traffic = await trafficOf(one, 11);
-    const again = await trafficOf(one, 11);
-    const schedule = scheduleOf(traffic, one)[Symbol.iterator]();
-    for (const { requests } of countsOfModels(again, 0)) {
-      const counts = [...requests];
-      const { contracts, instants } = schedule.next().value!;
-      const planned = Array<number>(one.contracts).fill(0);
-      for (const contract of contracts) planned[contract]! += 1;
-      const places = [...instants!];
-      expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
-    }
-  },
-);
+])('a schedule holds the requests of the simulation, cycle by cycle and contract by contract: %s', async (text) => {
+  const one = scenario(`duration: 40\nseed: 11\n${text}`);
+  const traffic = await trafficOf(one, 11);
+  const again = await trafficOf(one, 11);
+  const schedule = scheduleOf(traffic, one)[Symbol.iterator]();
+  for (const { requests } of countsOfModels(again, 0)) {
+    const counts = [...requests];
+    const { contracts, instants } = schedule.next().value!;
+    const planned = Array<number>(one.contracts).fill(0);
+    for (const contract of contracts) planned[contract]! += 1;
+    const places = [...instants!];
+    expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
+  }
+});
 
 const one = scenario(
   'duration: 30\ncycle_ms: 100\nstart_cycle: 0\ncosts: { each: { law: uniform, from: 1, to: 99 } }\nseed: 3\narrivals: [{ model: poisson, rate: 7 }]\ncontracts: { count: 3 }',

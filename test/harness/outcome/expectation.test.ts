@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ExpectationSpec } from '../../../src/harness/outcome/expectation.js';
-import { type FigureSource, judge, parseExpectation, type Reading } from '../../../src/harness/outcome/expectation.js';
+import {
+  type ExpectationSpec,
+  type FigureSource,
+  judge,
+  parseExpectation,
+  type Reading,
+} from '../../../src/harness/outcome/expectation.js';
 import { stretchFigures, wholeFigures } from '../../../src/harness/outcome/figure-names.js';
 import { forAll } from '../../draws.js';
 import { read, refusalOf } from '../scenario/reading.js';

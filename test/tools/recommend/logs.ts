@@ -1,6 +1,4 @@
 // Logs for the tests of limits: files that are gone after the tests of a file, advice on them, and replays beside it.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { CYCLE_MS } from '../../../src/core/time/cycle.js';
@@ -8,13 +6,9 @@ import { replay } from '../../../src/harness/simulate/replay.js';
 import type { LogOptions } from '../../../src/harness/traffic/log/log-options.js';
 import { adviceOfLogs } from '../../../src/tools/recommend/recommend.js';
 import type { LadderPlan } from '../../../src/tools/recommend/rule-ladder.js';
-import { temporaryFolder } from '../../left-behind.js';
+import { temporaryFiles } from '../../left-behind.js';
 
-export const file = (name: string, content: string) => {
-  const path = join(temporaryFolder(), name);
-  writeFileSync(path, content);
-  return path;
-};
+export const file = (name: string, content: string) => temporaryFiles().file(name, content);
 
 export const adviceOn = async (
   path: string,

@@ -1,7 +1,6 @@
 // Turns lines of any format into requests: cuts a line into fields, filters, reads time, count and key.
 import { getOrInsert } from '../../../core/math/get-or-insert.js';
-import type { Columns, Wanted } from './columns.js';
-import { columnWords } from './columns.js';
+import { type Columns, columnWords, type Wanted } from './columns.js';
 import { TimeReader } from './instant.js';
 import { type Intake, NO_CLIENT } from './intake.js';
 import { type Cutter, Field, type Layout } from './layout.js';

@@ -15,8 +15,27 @@ const bucket = { rate: 3, per_ms: 100, capacity: 3 };
 const nodes = { nodes: 3, threshold: 4, within: 5, cycle_ms: 20 };
 const parted = { nodes: 1, from_ms: 50, to_ms: 250 };
 
+const requests = fc.array(
+  fc.record({
+    gapMs: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 40 }) }, fc.integer({ min: 0, max: 400 })),
+    n: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 })),
+    holdMs: fc.integer({ min: 0, max: 120 }),
+  }),
+  { maxLength: 60 },
+);
+
+function decisions(primitive: string, params: object, asked: readonly { gapMs: number; n: number; holdMs: number }[]) {
+  const rule = ruleOf({ primitive, params, clock_resolution_ms: 1 });
+  let tMs = 1_699_999_200_000;
+  const state = rule.fresh(tMs);
+  return asked.map(({ gapMs, n, holdMs }) => {
+    tMs += gapMs;
+    return [rule.admit(state, tMs, n, holdMs), rule.nextAdmission(state, tMs, 1) - tMs, rule.remaining(state, tMs)];
+  });
+}
+
 // biome-ignore format: one case a line
-const cases: readonly (readonly [primitive: RuleDefinition['primitive'], params: object, faults: string])[] = [
+it.each<readonly [primitive: RuleDefinition['primitive'], params: object, faults: string]>([
   ['fixed_window', { ...window, block_ms: 90 }, 'block_ms without count_refused'],
   ['fixed_window', { ...window, refused_backoff: 2 }, 'refused_backoff without count_refused'],
   ['fixed_window', { ...window, refused_restart_window: true }, 'refused_restart_window without count_refused'],
@@ -48,28 +67,7 @@ const cases: readonly (readonly [primitive: RuleDefinition['primitive'], params:
   ['many_nodes', { ...nodes, design: 'local_share', partition: parted }, 'partition unless design is exact or batched'],
   ['many_nodes', { ...nodes, design: 'batched', failover: { at_ms: 120, replica_lag_ms: 70 } }, 'failover unless design is exact'],
   ['and_all_charged', { of: [{ primitive: 'fixed_window', params: window }], align: 'epoch' }, 'align without limits'],
-];
-
-const requests = fc.array(
-  fc.record({
-    gapMs: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 40 }) }, fc.integer({ min: 0, max: 400 })),
-    n: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 })),
-    holdMs: fc.integer({ min: 0, max: 120 }),
-  }),
-  { maxLength: 60 },
-);
-
-function decisions(primitive: string, params: object, asked: readonly { gapMs: number; n: number; holdMs: number }[]) {
-  const rule = ruleOf({ primitive, params, clock_resolution_ms: 1 });
-  let tMs = 1_699_999_200_000;
-  const state = rule.fresh(tMs);
-  return asked.map(({ gapMs, n, holdMs }) => {
-    tMs += gapMs;
-    return [rule.admit(state, tMs, n, holdMs), rule.nextAdmission(state, tMs, 1) - tMs, rule.remaining(state, tMs)];
-  });
-}
-
-it.each(cases)(
+])(
   'a parameter without effect is found, and every decision is the same without it: %s %j: %s',
   (primitive, params, fault) => {
     const [name = '', ...why] = fault.split(' ');
