@@ -148,23 +148,20 @@ it('the package has a client that needs nothing else, in Node and in a bundle fo
 });
 
 // A clone has the library of later Nodes beside it.
-it.skipIf(Number(process.versions['napi']) >= 10)(
-  'weir serve says which library of SQLite it needs on a later Node',
-  () => {
-    const preload = join(home, 'newer-node.mjs');
-    const versions = "{ ...process.versions, node: '24.19.0', napi: '10' }";
-    writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
-    const words = [bin, 'serve', '--data', 'data', '--port', '0', '--json'];
-    const later = { ...env, NODE_OPTIONS: `--import=${pathToFileURL(preload)}` };
-    const { status, stdout } = spawnSync(process.execPath, words, { cwd: home, env: later, encoding: 'utf8' });
-    const { code, why } = JSON.parse(stdout);
-    expect([status, code, why]).toEqual([
-      74,
-      'store_failed',
-      expect.stringMatching(/needs better-sqlite3 13, .*: Version 12/),
-    ]);
-  },
-);
+it.skipIf(Number(process.versions['napi']) >= 10)('weir serve says which SQLite it needs on a later Node', () => {
+  const preload = join(home, 'newer-node.mjs');
+  const versions = "{ ...process.versions, node: '24.19.0', napi: '10' }";
+  writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+  const words = [bin, 'serve', '--data', 'data', '--port', '0', '--json'];
+  const later = { ...env, NODE_OPTIONS: `--import=${pathToFileURL(preload)}` };
+  const { status, stdout } = spawnSync(process.execPath, words, { cwd: home, env: later, encoding: 'utf8' });
+  const { code, why } = JSON.parse(stdout);
+  expect([status, code, why]).toEqual([
+    74,
+    'store_failed',
+    expect.stringMatching(/needs better-sqlite3 13, .*: Version 12/),
+  ]);
+});
 
 /** Installed with --omit=optional, as in CI. */
 describe('the package without what is native', () => {

@@ -125,19 +125,16 @@ it('createLimiter says which field was meant', () => {
 
 const question = 'How many?';
 
-it.each([undefined, {}, { duration: 3 }, 'burst.yaml'])(
-  'a scenario that is not loaded is refused: %j',
-  async (given) => {
-    const scenario = given as unknown as LoadedScenario;
-    const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
-    for (const run of [
-      async () => simulate(scenario),
-      async () => lastValueFrom(simulate$(scenario)),
-      () => load(scenario),
-    ])
-      await expect(run()).rejects.toEqual(failure);
-  },
-);
+it.each([undefined, {}, { duration: 3 }, 'burst.yaml'])('a scenario not loaded is refused: %j', async (given) => {
+  const scenario = given as unknown as LoadedScenario;
+  const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
+  for (const run of [
+    async () => simulate(scenario),
+    async () => lastValueFrom(simulate$(scenario)),
+    () => load(scenario),
+  ])
+    await expect(run()).rejects.toEqual(failure);
+});
 
 it('parseScenario makes of an object the scenario of the same text', async () => {
   const scenario: ScenarioObject = { question, duration: 20, seed: 3, arrivals: [{ model: 'poisson', rate: 4 }] };

@@ -31,25 +31,22 @@ it.each<[string, object]>([
   ['rows', { rows: { perOwner: 4, onNode: 1_000 } }],
   // The rows of both creations and of one move have 1,297 bytes together, and with the other move 1,838.
   ['KiB of rows', { recordKib: { perOwner: 1.5, onNode: 1_000 } }],
-])(
-  'machines of an owner whose records have as many %s as they may are asked no more, and others go on',
-  async (what, limits) => {
-    const node = await startRunning({ limits });
-    const told: unknown[] = [];
-    for (const [slug, moves] of [
-      ['owner', ['limiting', 'allowing']],
-      ['other', []],
-    ] as const) {
-      const owner = node.owner(slug);
-      const path = `/api/chain/${slug}/contracts/${await owner.contractOn(slug, {}, true)}`;
-      for (const to of moves) told.push((await owner.post(`${path}/transition`, { to, hold_cycles: 1_000 })).status);
-      const { status, body } = await owner.get(`${path}/gate`);
-      told.push([status, body.code, body.detail?.includes(`have as many ${what} as they may`)]);
-      told.push((await node.ask('GET', `/api/chain/${slug}/state`)).status);
-    }
-    expect(told).toEqual([200, 200, [422, 'limit_reached', true], 200, [200, undefined, undefined], 200]);
-  },
-);
+])('machines of an owner whose records have all their %s are asked no more, and others go on', async (what, limits) => {
+  const node = await startRunning({ limits });
+  const told: unknown[] = [];
+  for (const [slug, moves] of [
+    ['owner', ['limiting', 'allowing']],
+    ['other', []],
+  ] as const) {
+    const owner = node.owner(slug);
+    const path = `/api/chain/${slug}/contracts/${await owner.contractOn(slug, {}, true)}`;
+    for (const to of moves) told.push((await owner.post(`${path}/transition`, { to, hold_cycles: 1_000 })).status);
+    const { status, body } = await owner.get(`${path}/gate`);
+    told.push([status, body.code, body.detail?.includes(`have as many ${what} as they may`)]);
+    told.push((await node.ask('GET', `/api/chain/${slug}/state`)).status);
+  }
+  expect(told).toEqual([200, 200, [422, 'limit_reached', true], 200, [200, undefined, undefined], 200]);
+});
 
 it('limits that are not named keep their defaults', () => {
   expect({ ...defaultLimits, ...limitsFrom([]) }).toEqual(defaultLimits);

@@ -16,14 +16,11 @@ it.each([
   [86, false, true],
   [69, true, false],
   [71, true, true],
-])(
-  'the guard with %i of 100 used, after a full collection: %s, says that memory is low: %s',
-  (usedBytes, isCollected, isLow) => {
-    const guard = new MemoryGuard(() => ({ usedBytes, limitBytes: 100 }));
-    if (isCollected) guard.collected();
-    expect(guard.isLow).toBe(isLow);
-  },
-);
+])('the guard with %i of 100 used, fully collected: %s, says memory is low: %s', (usedBytes, isCollected, isLow) => {
+  const guard = new MemoryGuard(() => ({ usedBytes, limitBytes: 100 }));
+  if (isCollected) guard.collected();
+  expect(guard.isLow).toBe(isLow);
+});
 
 it('the guard lets go on once a collection has freed enough', () => {
   const heap = { usedBytes: 80, limitBytes: 100 };

@@ -310,42 +310,39 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     ['is shorter, with another row', 1],
     ['has other rows', 2],
     ['is longer, with other rows', 4],
-  ])(
-    'each node that knows better than a Redis as before, whose record %s, says so until the rows are back',
-    async (_, moves) => {
-      const path = await begin(2, [], 1_000, 2);
-      const move = async (caller: Caller, to: string) =>
-        (await caller.post(path.replace('gate', 'transition'), { to, hold_cycles: 100_000 })).status;
-      const verified = (caller: Caller) => caller.verified('edge');
-      await move(owner, 'limiting');
-      const before = await everything();
-      for (const to of ['allowing', 'limiting']) expect(await move(at(1), to)).toBe(200);
-      for (const index of [0, 1])
-        await until(async () => (await at(index).get('/api/chain/edge/state')).body.head?.seq === 5);
-      const newest = await everything();
-      // What a node writes that has never heard of these rows.
-      const elsewhere = await RedisServer.start();
-      await put(before, elsewhere);
-      const other = await startNetworkNode(elsewhere.url, CYCLE_MS);
-      for (let n = 0; n < moves; n += 1)
-        expect(await move(owner.at(other), n % 2 === 0 ? 'allowing' : 'limiting')).toBe(200);
-      expect((await verified(owner.at(other))).valid).toBe(true);
-      await put(await everything(elsewhere));
-      await other.close();
-      for (const node of nodes) {
-        await until(async () => !(await isReady(node)));
-        const caller = owner.at(node);
-        expect((await caller.get('/readyz')).body.code).toBe('rows_missing');
-        expect((await verified(caller)).valid).toBe(false);
-        expect(await move(caller, 'limiting')).toBe(503);
-      }
-      await put(newest);
-      for (const node of nodes) {
-        await until(() => isReady(node));
-        expect(await verified(owner.at(node))).toMatchObject({ valid: true, rows: 5 });
-      }
-    },
-  );
+  ])('a node that knows better than an old Redis, whose record %s, says so until rows are back', async (_, moves) => {
+    const path = await begin(2, [], 1_000, 2);
+    const move = async (caller: Caller, to: string) =>
+      (await caller.post(path.replace('gate', 'transition'), { to, hold_cycles: 100_000 })).status;
+    const verified = (caller: Caller) => caller.verified('edge');
+    await move(owner, 'limiting');
+    const before = await everything();
+    for (const to of ['allowing', 'limiting']) expect(await move(at(1), to)).toBe(200);
+    for (const index of [0, 1])
+      await until(async () => (await at(index).get('/api/chain/edge/state')).body.head?.seq === 5);
+    const newest = await everything();
+    // What a node writes that has never heard of these rows.
+    const elsewhere = await RedisServer.start();
+    await put(before, elsewhere);
+    const other = await startNetworkNode(elsewhere.url, CYCLE_MS);
+    for (let n = 0; n < moves; n += 1)
+      expect(await move(owner.at(other), n % 2 === 0 ? 'allowing' : 'limiting')).toBe(200);
+    expect((await verified(owner.at(other))).valid).toBe(true);
+    await put(await everything(elsewhere));
+    await other.close();
+    for (const node of nodes) {
+      await until(async () => !(await isReady(node)));
+      const caller = owner.at(node);
+      expect((await caller.get('/readyz')).body.code).toBe('rows_missing');
+      expect((await verified(caller)).valid).toBe(false);
+      expect(await move(caller, 'limiting')).toBe(503);
+    }
+    await put(newest);
+    for (const node of nodes) {
+      await until(() => isReady(node));
+      expect(await verified(owner.at(node))).toMatchObject({ valid: true, rows: 5 });
+    }
+  });
 
   it('a node with a folder knows after a restart what Redis must have, and does without it only if told to', async () => {
     server = await RedisServer.start();
@@ -374,22 +371,19 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     nodes.push(await start());
   });
 
-  it.each(['allkeys-lru', 'volatile-ttl'])(
-    'no node starts on a Redis with the policy %s, and none that runs is ready',
-    async (policy) => {
-      await begin(1, [], 5, 100);
-      await server!.ask('CONFIG', 'SET', 'maxmemory-policy', policy);
-      await until(async () => !(await isReady(nodes[0]!)));
-      const ready = await owner.get('/readyz');
-      expect(statusAndCode(ready)).toEqual([503, 'store_unfit']);
-      expect(ready.body.detail).toContain(policy);
-      await until(() => nodes[0]!.said().some((line) => line.includes('store_unfit')));
-      const starting = startNetworkNode(server!.url, CYCLE_MS);
-      await expect(starting).rejects.toMatchObject({ code: 'store_unfit', fix: expect.stringContaining('noeviction') });
-      await server!.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
-      await until(() => isReady(nodes[0]!));
-    },
-  );
+  it.each(['allkeys-lru', 'volatile-ttl'])('no node starts, or stays ready, on a Redis with %s', async (policy) => {
+    await begin(1, [], 5, 100);
+    await server!.ask('CONFIG', 'SET', 'maxmemory-policy', policy);
+    await until(async () => !(await isReady(nodes[0]!)));
+    const ready = await owner.get('/readyz');
+    expect(statusAndCode(ready)).toEqual([503, 'store_unfit']);
+    expect(ready.body.detail).toContain(policy);
+    await until(() => nodes[0]!.said().some((line) => line.includes('store_unfit')));
+    const starting = startNetworkNode(server!.url, CYCLE_MS);
+    await expect(starting).rejects.toMatchObject({ code: 'store_unfit', fix: expect.stringContaining('noeviction') });
+    await server!.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    await until(() => isReady(nodes[0]!));
+  });
 
   it('a node with wait=1 and no replica does not start, and says why', async () => {
     server = await RedisServer.start();
@@ -399,21 +393,18 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     });
   });
 
-  it.each(['not there', 'stopped'])(
-    'a node that starts on a Redis that is %s says at once which Redis does not answer',
-    async (how) => {
-      server = await RedisServer.start();
-      const { url, port } = server;
-      if (how === 'stopped') server.signal('SIGSTOP');
-      else await server.kill();
-      await expect(startNetworkNode(url, CYCLE_MS)).rejects.toMatchObject({
-        code: 'store_away',
-        what: 'The node was not started.',
-        why: expect.stringContaining(`Redis at 127.0.0.1:${port} cannot be asked`),
-        fix: expect.not.stringContaining('readyz'),
-      });
-    },
-  );
+  it.each(['not there', 'stopped'])('a node on a Redis that is %s says at once which does not answer', async (how) => {
+    server = await RedisServer.start();
+    const { url, port } = server;
+    if (how === 'stopped') server.signal('SIGSTOP');
+    else await server.kill();
+    await expect(startNetworkNode(url, CYCLE_MS)).rejects.toMatchObject({
+      code: 'store_away',
+      what: 'The node was not started.',
+      why: expect.stringContaining(`Redis at 127.0.0.1:${port} cannot be asked`),
+      fix: expect.not.stringContaining('readyz'),
+    });
+  });
 
   it('entries of the log that cannot be read are skipped and logged: what comes after them is heard', async () => {
     await begin(2, [], 5, 100);

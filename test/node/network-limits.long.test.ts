@@ -12,7 +12,6 @@ const limits = {
   contracts: { perOwner: 7, onNode: 100 },
   windowCycles: { perOwner: 1_000, onNode: 10_000 },
   rows: { perOwner: 40, onNode: 1_000 },
-  keysPerOwner: 4,
   mint: { threshold: 3, within: 10_000, onNode: 1_000 },
 };
 
@@ -84,13 +83,6 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     const { contracts, definition_bytes } = await limitsOf(0, second!);
     expect(contracts).toMatchObject({ per: 'network', used: 7, left: 0 });
     expect(definition_bytes.used).toBeLessThan(2_000);
-  });
-
-  it('an owner has as many keys as allowed, whichever nodes are asked', async () => {
-    const owner = owners[5]!;
-    const answers = await atOnce(15, owner, (caller) => caller.post('/api/keys', { scopes: ['read'] }));
-    expectAdmitted(answers, 3, 'limit_reached', 422);
-    expect((await limitsOf(2, owner)).keys).toEqual({ per: 'network', most: 4, used: 4 });
   });
 
   it('all nodes refuse an owner whose records are full, whichever made the rows', async () => {

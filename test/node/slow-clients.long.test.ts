@@ -45,7 +45,7 @@ it.each([
   ['those that say no more', 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n', '', 200],
   ['those that do not read', 'GET /api/chain/long/state?format=ndjson HTTP/1.1\r\nHost: localhost\r\n\r\n', '', 200, true],
 ])(
-  'slow clients are cut, and good ones are answered meanwhile: %s',
+  'slow clients are cut, good ones are answered meanwhile: %s',
   async (name, first, drip, status, isDeaf = false) => {
     const alone = await goodClients((answered) => answered >= 200);
     const slow = Array.from(

@@ -7,18 +7,15 @@ import { alignedTable, asciiOnly, shownName } from '../../src/report/terminal-te
 import { duration, number, share } from '../../src/report/words.js';
 import { emptyRun, fleetRun, hostile, liveRun, longRun, replicatedRun, sampleRun, shortRun } from './sample.js';
 
-it.each([40, 60, 80, 120, 200])(
-  'a report on a terminal of %i columns is no wider than these, or than 66',
-  (columns) => {
-    const runs = [sampleRun({ more: { expectations: [] } }), fleetRun(), longRun(2_000, 20), shortRun(), emptyRun()];
-    const longest = runs.map((run) =>
-      reportText(run, { columns, color: false, unicode: true })
-        .split('\n')
-        .reduce((most, line) => Math.max(most, [...line].length), 0),
-    );
-    expect(longest.filter((length) => length > Math.max(columns, 66))).toEqual([]);
-  },
-);
+it.each([40, 60, 80, 120, 200])('a report on a terminal of %i columns is no wider than that, or 66', (columns) => {
+  const runs = [sampleRun({ more: { expectations: [] } }), fleetRun(), longRun(2_000, 20), shortRun(), emptyRun()];
+  const longest = runs.map((run) =>
+    reportText(run, { columns, color: false, unicode: true })
+      .split('\n')
+      .reduce((most, line) => Math.max(most, [...line].length), 0),
+  );
+  expect(longest.filter((length) => length > Math.max(columns, 66))).toEqual([]);
+});
 
 it.each([60, 80, 100])('a table leaves out figures, never a part of a name, at %i columns', (width) => {
   const names = ['2001:db8:1234:5678:9abc:def0:1234:5678', `${'long-user-name-'.repeat(5)}@shop.example`];

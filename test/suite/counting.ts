@@ -134,37 +134,34 @@ export function describeCounting(
       ]);
     });
 
-    it.each(Object.entries(slowRules))(
-      'a gate by a rule charges the whole cost of a request or refuses it: %s',
-      async (_, rule) => {
-        const limit = { rule, within: undefined };
-        const [, ...ids] = await Made.with(limit, { ...limit, keyed });
-        const planned = planRule(rule);
-        const draw = new RandomStream(7, 'costs');
-        const states = ids.map(() => planned.rule.fresh(0));
-        for (let k = 0; k < 24; k += 1) {
-          const node = nodes[k % nodes.length]!;
-          // Of a new one, and later, also more than it ever admits.
-          const n = k % 9 === 0 ? 900 : 1 + Math.floor(draw.uniform() ** 3 * 26);
-          for (const [place, id] of ids.entries()) {
-            const state = states[place]!;
-            const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
-            const delay = planned.rule.admit(copyOf(state), NOW_MS, n, planned.holdMs);
-            const looked = ((await decide(node.counting, { ...one, peek: true })) as TimedDecision).decision;
-            const { decision } = (await decide(node.counting, one)) as TimedDecision;
-            planned.rule.admit(state, NOW_MS, n, planned.holdMs);
-            const admitted = delay === LIMITED ? 0 : n;
-            const found = [k, n, looked.admitted, decision.admitted, decision.limited];
-            expect(found).toEqual([k, n, admitted, admitted, n - admitted]);
-            const againMs = planned.rule.nextAdmission(state, NOW_MS, n) - NOW_MS;
-            const { retry_after_ms = Number.POSITIVE_INFINITY, delay_ms = 0 } = decision as Decision;
-            if (againMs === NEVER) expect(retry_after_ms).toBe(againMs);
-            else expect(Math.abs(retry_after_ms - againMs)).toBeLessThan(HOUR_MS / 2);
-            expect(delay_ms).toBeLessThanOrEqual(Math.max(0, delay));
-          }
+    it.each(Object.entries(slowRules))('a gate by a rule charges a whole cost or refuses it: %s', async (_, rule) => {
+      const limit = { rule, within: undefined };
+      const [, ...ids] = await Made.with(limit, { ...limit, keyed });
+      const planned = planRule(rule);
+      const draw = new RandomStream(7, 'costs');
+      const states = ids.map(() => planned.rule.fresh(0));
+      for (let k = 0; k < 24; k += 1) {
+        const node = nodes[k % nodes.length]!;
+        // Of a new one, and later, also more than it ever admits.
+        const n = k % 9 === 0 ? 900 : 1 + Math.floor(draw.uniform() ** 3 * 26);
+        for (const [place, id] of ids.entries()) {
+          const state = states[place]!;
+          const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
+          const delay = planned.rule.admit(copyOf(state), NOW_MS, n, planned.holdMs);
+          const looked = ((await decide(node.counting, { ...one, peek: true })) as TimedDecision).decision;
+          const { decision } = (await decide(node.counting, one)) as TimedDecision;
+          planned.rule.admit(state, NOW_MS, n, planned.holdMs);
+          const admitted = delay === LIMITED ? 0 : n;
+          const found = [k, n, looked.admitted, decision.admitted, decision.limited];
+          expect(found).toEqual([k, n, admitted, admitted, n - admitted]);
+          const againMs = planned.rule.nextAdmission(state, NOW_MS, n) - NOW_MS;
+          const { retry_after_ms = Number.POSITIVE_INFINITY, delay_ms = 0 } = decision as Decision;
+          if (againMs === NEVER) expect(retry_after_ms).toBe(againMs);
+          else expect(Math.abs(retry_after_ms - againMs)).toBeLessThan(HOUR_MS / 2);
+          expect(delay_ms).toBeLessThanOrEqual(Math.max(0, delay));
         }
-      },
-    );
+      }
+    });
 
     it('a gate that is only looked at says the same, and counts nothing', async () => {
       const [, id] = await Made.with({ threshold: 2, within: 10 });

@@ -67,35 +67,32 @@ export function describeStore(
       expect(left()).toEqual([[], 0, 0]);
     });
 
-    it.each([true, false])(
-      'a store gives a contract that was changed in its place; its keys are kept: %s',
-      async (keepsKeys) => {
-        store.putMachine(machine('m'));
-        for (const id of ['x', 'y']) {
-          store.putContract({ ...contract(id, 'm'), keyed: KEYED }, state(id));
-          store.putState({ ...state(id), key: 'ann' });
-        }
-        const change = { name: 'login', candidate: rateLimiter(), revision: 1, keyed: KEYED };
-        const changed = { ...contract('x', 'm'), ...change, definition: rateLimiter({ threshold: 7, within: 9 }) };
-        store.changeContract(changed, { ...state('x'), heldUntilCycle: 77 }, keepsKeys);
-        store.putState({ ...state('x'), key: 'bob' });
-        const seen = (from: Store) => {
-          const contracts = [...from.machines()].flatMap((one) => one.contracts);
-          const keys = ['x', 'y'].map((id) => [...from.keys(id)].map(({ key }) => key));
-          return [contracts.map(({ image }) => image), contracts.map((one) => one.state.heldUntilCycle), keys];
-        };
-        const expected = [
-          [changed, { ...contract('y', 'm'), keyed: KEYED }],
-          [77, state('y').heldUntilCycle],
-          [keepsKeys ? ['ann', 'bob'] : ['bob'], ['ann']],
-        ];
-        expect(seen(store)).toEqual(expected);
-        while (store.sweep('m', 1) > 0);
-        expect(seen(store)).toEqual(expected);
-        await settled(store);
-        if (under.durable !== undefined) expect(seen(await under.durable.crash())).toEqual(expected);
-      },
-    );
+    it.each([true, false])('a store gives a changed contract in its place; keys are kept: %s', async (keepsKeys) => {
+      store.putMachine(machine('m'));
+      for (const id of ['x', 'y']) {
+        store.putContract({ ...contract(id, 'm'), keyed: KEYED }, state(id));
+        store.putState({ ...state(id), key: 'ann' });
+      }
+      const change = { name: 'login', candidate: rateLimiter(), revision: 1, keyed: KEYED };
+      const changed = { ...contract('x', 'm'), ...change, definition: rateLimiter({ threshold: 7, within: 9 }) };
+      store.changeContract(changed, { ...state('x'), heldUntilCycle: 77 }, keepsKeys);
+      store.putState({ ...state('x'), key: 'bob' });
+      const seen = (from: Store) => {
+        const contracts = [...from.machines()].flatMap((one) => one.contracts);
+        const keys = ['x', 'y'].map((id) => [...from.keys(id)].map(({ key }) => key));
+        return [contracts.map(({ image }) => image), contracts.map((one) => one.state.heldUntilCycle), keys];
+      };
+      const expected = [
+        [changed, { ...contract('y', 'm'), keyed: KEYED }],
+        [77, state('y').heldUntilCycle],
+        [keepsKeys ? ['ann', 'bob'] : ['bob'], ['ann']],
+      ];
+      expect(seen(store)).toEqual(expected);
+      while (store.sweep('m', 1) > 0);
+      expect(seen(store)).toEqual(expected);
+      await settled(store);
+      if (under.durable !== undefined) expect(seen(await under.durable.crash())).toEqual(expected);
+    });
 
     it.each([1, 2, 3, 100])('a store removes a machine with its record, %i rows at a time, and no other', (most) => {
       for (const slug of ['m', 'other']) {

@@ -209,17 +209,14 @@ it.each([
   [1.5, 2],
   [3, 1],
   [0.8, 10],
-])(
-  'a Pareto draw of shape %d and scale %d has a uniform (scale / x)^shape, and never lies below the scale',
-  (shape, scale) => {
-    const stream = new RandomStream(1, `pareto ${shape}`);
-    const sample = take(N, () => stream.pareto(shape, scale));
-    expect(sample.every((x) => x >= scale && x < Infinity)).toBe(true);
-    let i = 0;
-    const cell = () => Math.min(99, Math.floor((scale / sample[i++]!) ** shape * 100));
-    expect(deviate(100, cell)).toBeLessThan(4);
-  },
-);
+])('a Pareto draw of shape %d and scale %d has a uniform (scale / x)^shape, never below the scale', (shape, scale) => {
+  const stream = new RandomStream(1, `pareto ${shape}`);
+  const sample = take(N, () => stream.pareto(shape, scale));
+  expect(sample.every((x) => x >= scale && x < Infinity)).toBe(true);
+  let i = 0;
+  const cell = () => Math.min(99, Math.floor((scale / sample[i++]!) ** shape * 100));
+  expect(deviate(100, cell)).toBeLessThan(4);
+});
 
 it('an exponential draw is never -0, nor is one of u = 0', () => {
   const stream = new RandomStream(1, 'zero');

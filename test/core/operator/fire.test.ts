@@ -69,12 +69,9 @@ it('a firing has no -0, which JSON could not say', () => {
   expect(fire(broken({ compute: () => -0 }), { m: 1, a: 0 }, 0)).toMatchObject({ ok: true, result: 0 });
 });
 
-it.each([0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-  'a firing takes place in cycle %d',
-  (cycle) => {
-    expect(fire(ko42, { S: 5 }, cycle, { proofRequired: true })).toMatchObject({ ok: true, inputs: { S: 5, cycle } });
-  },
-);
+it.each([0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])('a firing happens in cycle %d', (cycle) => {
+  expect(fire(ko42, { S: 5 }, cycle, { proofRequired: true })).toMatchObject({ ok: true, inputs: { S: 5, cycle } });
+});
 
 it('a firing takes the digest of everything it says: another cycle is another digest', () => {
   const digests = [CYCLE, CYCLE + 1].map((cycle) => {

@@ -137,26 +137,23 @@ it.each([
   expect(seen.sort()).toEqual(hostile.map((name) => [name, 2]).sort());
 });
 
-it.each(['ndjson', 'csv', 'logfmt'])(
-  'a column of any name is found in %s, and no other in its place',
-  async (format) => {
-    const line = (column: string, value: string) =>
-      format === 'csv'
-        ? `time,${column}\n${at(0)},${value}\n${at(1)},${value}\n`
-        : format === 'logfmt'
-          ? `time=${at(0)} ${column}=${value}\ntime=${at(1)} ${column}=${value}\n`
-          : `{"time":${at(0)},"${column}":"${value}"}\n{"time":${at(1)},"${column}":"${value}"}\n`;
-    for (const name of hostile) {
-      const { heard } = await readText(line(name, 'mine'), { format, keyColumn: name });
-      expect([name, heard.map(([, , key]) => key)]).toEqual([name, ['mine', 'mine']]);
-      const missing = await refusalOf(async () => {
-        const { heard: others } = await readText(line('other', 'mine'), { format, keyColumn: name });
-        expect([name, others.map(([, , key]) => key).filter((key) => key !== '' && key !== '-')]).toEqual([name, []]);
-      });
-      if (missing !== undefined) expect(missing.message).toContain(name);
-    }
-  },
-);
+it.each(['ndjson', 'csv', 'logfmt'])('a column of any name is found in %s, and no other for it', async (format) => {
+  const line = (column: string, value: string) =>
+    format === 'csv'
+      ? `time,${column}\n${at(0)},${value}\n${at(1)},${value}\n`
+      : format === 'logfmt'
+        ? `time=${at(0)} ${column}=${value}\ntime=${at(1)} ${column}=${value}\n`
+        : `{"time":${at(0)},"${column}":"${value}"}\n{"time":${at(1)},"${column}":"${value}"}\n`;
+  for (const name of hostile) {
+    const { heard } = await readText(line(name, 'mine'), { format, keyColumn: name });
+    expect([name, heard.map(([, , key]) => key)]).toEqual([name, ['mine', 'mine']]);
+    const missing = await refusalOf(async () => {
+      const { heard: others } = await readText(line('other', 'mine'), { format, keyColumn: name });
+      expect([name, others.map(([, , key]) => key).filter((key) => key !== '' && key !== '-')]).toEqual([name, []]);
+    });
+    if (missing !== undefined) expect(missing.message).toContain(name);
+  }
+});
 
 it('a log has no format under a name that every object has', () =>
   refuses((format) => readText('{"time":1}\n', { format })));

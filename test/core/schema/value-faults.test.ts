@@ -34,17 +34,14 @@ it.each([
 });
 
 const bodies = routes.flatMap(({ path, shapes }) => (shapes?.body === undefined ? [] : [[path, shapes.body] as const]));
-it.each([...bodies, ['a scenario', Scenario] as const])(
-  'whatever does not fit has a fault in words: %s',
-  (_name, schema) => {
-    forAll([mostly(schema)], (value) => {
-      if (fitsSchema(schema, value)) return;
-      const faults = valueFaults(schema, value);
-      expect(faults).not.toEqual([]);
-      for (const { message } of faults) expect(message).not.toBe('');
-    });
-  },
-);
+it.each([...bodies, ['a scenario', Scenario] as const])('what does not fit is said in words: %s', (_name, schema) => {
+  forAll([mostly(schema)], (value) => {
+    if (fitsSchema(schema, value)) return;
+    const faults = valueFaults(schema, value);
+    expect(faults).not.toEqual([]);
+    for (const { message } of faults) expect(message).not.toBe('');
+  });
+});
 
 it('a definition is planned, or refused with faults, whatever is in it', () => {
   const schema = routes.find(({ path, method }) => path === '/api/chain/{slug}/contracts' && method === 'POST')?.shapes

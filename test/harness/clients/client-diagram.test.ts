@@ -54,14 +54,11 @@ it('the diagram of a device has its states, events and effects', () => {
   `);
 });
 
-it.each(Object.keys(clientKinds) as ClientKind[])(
-  'weir node inspect --client prints the machine of %s for XState',
-  async (kind) => {
-    const { out } = await weirHere(['node', 'inspect', '--client', kind, '--as', 'xstate']);
-    const machine = createMachine(JSON.parse(out));
-    expect([machine.id, Object.keys(machine.states)]).toEqual([kind, Object.keys(chartOf(kind).config.states)]);
-  },
-);
+it.each(Object.keys(clientKinds) as ClientKind[])('weir node inspect --client prints %s for XState', async (kind) => {
+  const { out } = await weirHere(['node', 'inspect', '--client', kind, '--as', 'xstate']);
+  const machine = createMachine(JSON.parse(out));
+  expect([machine.id, Object.keys(machine.states)]).toEqual([kind, Object.keys(chartOf(kind).config.states)]);
+});
 
 it('weir node inspect --client guesses the kind that was meant', async () => {
   const { err, code } = await weirHere(['node', 'inspect', '--client', 'retryng']);

@@ -80,14 +80,11 @@ it.each<[string, object, string[], string, string[]]>([
   ],
   ['a limited one beside too few', window, ['0-2 a', '10-12 l', '20-22 a'], '10-12 l', ['10-12 l']],
   ['one after 90 ms', nginx, ['0-1 a', '300-301 a', '390-391 a', '900-901 a'], '390-391 a', ['300-301 a', '390-391 a']],
-])(
-  'a refutation names the answers that the rule cannot have given, and the one that settled it: %s',
-  (_, limiter, words, last, set) => {
-    const [one] = seen(last);
-    const found = explained(limiter, seen(...words));
-    expect(found.type === 'refuted' && found.settled()).toEqual({ last: one, set: seen(...set) });
-  },
-);
+])('a refutation names the answers the rule cannot give, and which settled it: %s', (_, limiter, words, last, set) => {
+  const [one] = seen(last);
+  const found = explained(limiter, seen(...words));
+  expect(found.type === 'refuted' && found.settled()).toEqual({ last: one, set: seen(...set) });
+});
 
 it('an explanation says how many of the answers could have been others', () => {
   const one = (words: string[]) => explained({ ...nginx }, seen(...words));

@@ -50,7 +50,7 @@ const short = [{ fromMs: 400, toMs: 550 }];
 const longer = [...short, { fromMs: 600, toMs: 900 }];
 
 it.each(Object.entries(rules))(
-  'a limiter whose clock stood still with its machine is never found to differ: %s',
+  'a limiter whose machine stood still is never found to differ: %s',
   (_, definition) => {
     const make = (madeMs: number) => limiterOf(definition, madeMs);
     // In 7 and 12 instants of one state, taken for the latest of them, once refuted a sliding counter.

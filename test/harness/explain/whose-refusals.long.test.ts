@@ -112,7 +112,7 @@ describe.each(Object.entries(ofMinutes))('%s', (_, rule) => {
 const meant = meantRules({ threshold: 8, within: '60s' });
 
 it.each(Object.entries(ofMinutes).slice(0, 2))(
-  'a %s is found, at any phase, and no refusal is assigned wrong',
+  'a %s is found at any phase, and no refusal assigned wrong',
   (__, rule) => {
     expect(judged(rule, { grainMs: 1_000, slow: 60, offMs: 17_300 }, meant)).toMatchObject(right);
   },

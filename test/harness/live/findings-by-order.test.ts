@@ -54,7 +54,7 @@ it.each<[string, string[], Pause[], number | undefined, number]>([
   ['a limited answer that came later than promised', ['0-1 a', '30-181 l', '200-201 l'], [], 20, 0],
   ['the same without a promise', ['0-1 a', '30-181 l', '200-201 l'], [], undefined, 1],
 ])(
-  'a limiter is accused only where a clock that stood still does not explain it: %s',
+  'a limiter is accused only where no halted clock explains it: %s',
   (_, words, pauses, transportMs, accused) => {
     const { differences, tooUncertain } = findings(words, pauses, transportMs);
     expect([differences.length, tooUncertain?.includes('was stopped') ?? false]).toEqual([accused, accused === 0]);

@@ -251,18 +251,15 @@ const paths: [path: string, text: string][] = [
   ['clients', `limiter: { threshold: 1000, within: 5 }\n${arrivals}\n${client}`],
 ];
 
-it.each(paths)(
-  'a run that was not sent as planned is invalid and names the connections that were in use: %s',
-  async (_, text) => {
-    const result = await run(scenario(`${common}\n${text}`), { url: await slow(400), connections: 2 });
-    const { comparison, live } = told(result);
-    expect(comparison).toMatchObject({
-      verdict: 'run invalid',
-      reason: expect.stringMatching(/ of 10 requests were sent late: 2 connections were in use; raise -c/),
-    });
-    expect(live.connections).toBe(2);
-  },
-);
+it.each(paths)('a run not sent as planned is invalid and names the connections in use: %s', async (_, text) => {
+  const result = await run(scenario(`${common}\n${text}`), { url: await slow(400), connections: 2 });
+  const { comparison, live } = told(result);
+  expect(comparison).toMatchObject({
+    verdict: 'run invalid',
+    reason: expect.stringMatching(/ of 10 requests were sent late: 2 connections were in use; raise -c/),
+  });
+  expect(live.connections).toBe(2);
+});
 
 it.each(paths)('a run opens the connections that it needs where no bound is given: %s', async (_, text) => {
   const many = scenario(`${common}\n${text.replace('10/s', '300/s')}`.replace('duration: 5', 'duration: 3'));

@@ -76,14 +76,11 @@ it('the sender keeps the instants of the model where they decide, and cycle and 
   expect(byCycles).toEqual(byCycles.toSorted((a, b) => a - b));
 });
 
-it.each([1, 2, 3, 7])(
-  'shares of %i generators are together what one sends, at the same instants, and differ by at most one',
-  async (of) => {
-    const whole = await sentBy();
-    const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
-    expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
-    expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));
-    const counts = shares.map(({ planned }) => planned);
-    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
-  },
-);
+it.each([1, 2, 3, 7])('shares of %i generators are what one sends, at its instants, equal but for one', async (of) => {
+  const whole = await sentBy();
+  const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
+  expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
+  expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));
+  const counts = shares.map(({ planned }) => planned);
+  expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
+});

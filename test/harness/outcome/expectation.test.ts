@@ -121,13 +121,10 @@ it.each<[that: string, values: number[], actual: number | null, held: boolean]>(
   ['admitted != 7', [0, 7, 20], 7, false],
   ['admitted < 10 || admitted > 90', [0, 50, 100], 50, false],
   ['admitted <= 100', [], null, false],
-])(
-  'an expectation in any stretch says whether it holds, and the value found: %s of %j',
-  (that, values, actual, held) => {
-    const { actual: found, held: isHeld } = judge(parse({ that, in_any: 10 }), source({}, values));
-    expect([found, isHeld]).toEqual([actual, held]);
-  },
-);
+])('an expectation in any stretch says if it holds, and the value found: %s of %j', (that, values, actual, held) => {
+  const { actual: found, held: isHeld } = judge(parse({ that, in_any: 10 }), source({}, values));
+  expect([found, isHeld]).toEqual([actual, held]);
+});
 
 it('an expectation in any stretch holds exactly when it holds of every value', () => {
   const operators = ['<', '<=', '>', '>=', '==', '!='] as const;

@@ -52,13 +52,10 @@ it.each([
 it.each([
   ['{ threshold: 1000, within: 2 }', ''],
   ['{ like: nginx, rate: 10r/s, burst: 1, nodelay: true }', ', placement: start'],
-])(
-  'a log of whole seconds is left as it is under a window, or where a placement is given: %s%s',
-  async (limiter, fields) => {
-    const { outcome } = await run(scenario(limiter, fields), {}, path);
-    expect([outcome.requests, outcome.notes]).toEqual([600, undefined]);
-  },
-);
+])('a log of whole seconds stays as it is under a window, or with a placement given: %s%s', async (limiter, fields) => {
+  const { outcome } = await run(scenario(limiter, fields), {}, path);
+  expect([outcome.requests, outcome.notes]).toEqual([600, undefined]);
+});
 
 it.each([
   [0, 777],

@@ -40,13 +40,10 @@ it.each([
   ['nginx', nginx],
   ['GCRA', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } }],
   ['a bucket', { primitive: 'token_bucket', params: { rate: 10, per_ms: 1000, capacity: 1 } }],
-])(
-  'under %s a log of whole seconds loses nothing of an even client, as with ms, and says what is assumed',
-  async (_, limiter) => {
-    expect(await limitedOf(logOf('even', even, 3), limiter)).toEqual([600, 0, []]);
-    expect(await limitedOf(logOf('even', even, 0), limiter)).toEqual([600, 0, ['whole_seconds']]);
-  },
-);
+])('under %s a log of whole seconds loses nothing of an even client, and says what is assumed', async (_, limiter) => {
+  expect(await limitedOf(logOf('even', even, 3), limiter)).toEqual([600, 0, []]);
+  expect(await limitedOf(logOf('even', even, 0), limiter)).toEqual([600, 0, ['whole_seconds']]);
+});
 
 it('what is more than the rate is limited in a log of whole seconds as in one of ms', async () => {
   const twice = Array.from({ length: 1200 }, (_, k) => 50 * k);

@@ -56,30 +56,27 @@ function screenAfter(writes: string, columns: number): string[] {
   return rows;
 }
 
-it.each([80, 30, 12])(
-  'progress never splits what is said on either stream of one terminal of %i columns',
-  (columns) => {
-    const writes: string[] = [];
-    const write = (text: string) => writes.push(text);
-    const spies = [process.stdout, process.stderr].map((out) =>
-      vi.spyOn(out, 'write').mockImplementation(write as never),
-    );
-    let nowMs = 0;
-    const progress = new Progress('図の名前', { isTTY: true, columns, write }, () => nowMs);
-    const step = () => {
-      nowMs += 1_500;
-      progress.show(0.5, 'cycle 7 of 水曜日');
-    };
-    step();
-    say('out 1\n');
-    step();
-    step();
-    warn('err 2\n');
-    say('out 3\n');
-    step();
-    progress.clear();
-    for (const spy of spies) spy.mockRestore();
-    expect(writes.filter((text) => text.includes('図')).length).toBeGreaterThan(2);
-    expect(screenAfter(writes.join(''), columns)).toEqual(['out 1', 'err 2', 'out 3', '']);
-  },
-);
+it.each([80, 30, 12])('progress never splits what is said on either stream of a terminal of %i columns', (columns) => {
+  const writes: string[] = [];
+  const write = (text: string) => writes.push(text);
+  const spies = [process.stdout, process.stderr].map((out) =>
+    vi.spyOn(out, 'write').mockImplementation(write as never),
+  );
+  let nowMs = 0;
+  const progress = new Progress('図の名前', { isTTY: true, columns, write }, () => nowMs);
+  const step = () => {
+    nowMs += 1_500;
+    progress.show(0.5, 'cycle 7 of 水曜日');
+  };
+  step();
+  say('out 1\n');
+  step();
+  step();
+  warn('err 2\n');
+  say('out 3\n');
+  step();
+  progress.clear();
+  for (const spy of spies) spy.mockRestore();
+  expect(writes.filter((text) => text.includes('図')).length).toBeGreaterThan(2);
+  expect(screenAfter(writes.join(''), columns)).toEqual(['out 1', 'err 2', 'out 3', '']);
+});

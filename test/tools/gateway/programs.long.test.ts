@@ -14,16 +14,13 @@ describe.each([
   ['haproxy', 'haproxy', true, ['-c', '-f'], (text: string) => `${text}\n`],
 ] as const)('samples of %s, for %s', (group, program, isLegal, words, whole) => {
   const alone = samples[group]!.filter(([, sample]) => filesOf(sample).length === 1);
-  it.runIf(isInstalled(program)).each(alone)(
-    'the program takes or refuses a sample as its group says: %s',
-    (_, sample) => {
-      const file = join(temporaryFolder(), 'sample.conf');
-      writeFileSync(file, whole(filesOf(sample)[0]!.text));
-      const { stderr } = spawnSync(program, [...words, file], { encoding: 'utf8' });
-      const faults = stderr
-        .split('\n')
-        .filter((line) => /\[emerg\]|\[ALERT\]/.test(line) && !/bind\(\)|open\(\)|directive "stream"/.test(line));
-      expect(faults.length === 0, faults.join('\n')).toBe(isLegal);
-    },
-  );
+  it.runIf(isInstalled(program)).each(alone)('a sample is taken or refused as its group says: %s', (_, sample) => {
+    const file = join(temporaryFolder(), 'sample.conf');
+    writeFileSync(file, whole(filesOf(sample)[0]!.text));
+    const { stderr } = spawnSync(program, [...words, file], { encoding: 'utf8' });
+    const faults = stderr
+      .split('\n')
+      .filter((line) => /\[emerg\]|\[ALERT\]/.test(line) && !/bind\(\)|open\(\)|directive "stream"/.test(line));
+    expect(faults.length === 0, faults.join('\n')).toBe(isLegal);
+  });
 });

@@ -32,7 +32,7 @@ function logOf(seed: number, rows: number): string {
 }
 
 it.each([undefined, 'client'])(
-  'a limit of tokens limits what a replay limits at every threshold, by key %s',
+  'limits of tokens limit as a replay at every threshold, by key %s',
   async (keyColumn) => {
     const path = file('llm.csv', logOf(7, 3000));
     const log = { cost, keyColumn };
@@ -94,12 +94,9 @@ it('the columns of a cost are those that are named', async () => {
   await expect(requested('a,b', '3,4', { unit: 'tokens', columns: ['c'] })).rejects.toThrow('has no column c');
 });
 
-it.each(['a,b', 'tokens_in,tokens_out'])(
-  'the columns of a cost are asked for where none of %s is known',
-  async (names) => {
-    await expect(requested(names, '3,4')).rejects.toThrow('--count tokens=a+b');
-  },
-);
+it.each(['a,b', 'tokens_in,tokens_out'])('columns of a cost are asked for where none of %s is known', async (names) => {
+  await expect(requested(names, '3,4')).rejects.toThrow('--count tokens=a+b');
+});
 
 it('the costs of an access log are its bytes, and a row whose text is no number is skipped', async () => {
   const line = (bytes: string) => `10.0.0.1 - - [01/Jan/2026:00:00:01 +0000] "GET / HTTP/1.1" 200 ${bytes}\n`;

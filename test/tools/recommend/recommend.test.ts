@@ -266,15 +266,12 @@ it.each([
   ['a /24', (i: number) => `192.0.2.${i % 200}`, '192.0.2.0/24'],
   ['a /24, written as IPv6', (i: number) => `::ffff:192.0.2.${i % 200}`, '192.0.2.0/24'],
   ['a /64', (i: number) => `2001:db8:0:7::${(i % 200).toString(16)}`, '2001:db8:0:7::/64'],
-])(
-  'a scraper behind many addresses of %s is named by its network, though none of them stands out',
-  async (_, address, network) => {
-    const scraper = Array.from({ length: 12_000 }, (_, i) => ({ at: START_MS + i * 7000, key: address(i) }));
-    const { networks, suspects } = await recommend([...apart, ...scraper]);
-    expect(networks).toEqual([{ network, keys: 200, requests: 12_000 }]);
-    expect(suspects).toEqual([]);
-  },
-);
+])('a scraper at many addresses of %s is named by its network, though none stands out', async (_, address, network) => {
+  const scraper = Array.from({ length: 12_000 }, (_, i) => ({ at: START_MS + i * 7000, key: address(i) }));
+  const { networks, suspects } = await recommend([...apart, ...scraper]);
+  expect(networks).toEqual([{ network, keys: 200, requests: 12_000 }]);
+  expect(suspects).toEqual([]);
+});
 
 const behind = (counts: readonly number[], prefix = '2001:db8:1:2::') =>
   counts.flatMap((n, i) =>

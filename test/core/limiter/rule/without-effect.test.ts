@@ -68,7 +68,7 @@ it.each<readonly [primitive: RuleDefinition['primitive'], params: object, faults
   ['many_nodes', { ...nodes, design: 'batched', failover: { at_ms: 120, replica_lag_ms: 70 } }, 'failover unless design is exact'],
   ['and_all_charged', { of: [{ primitive: 'fixed_window', params: window }], align: 'epoch' }, 'align without limits'],
 ])(
-  'a parameter without effect is found, and every decision is the same without it: %s %j: %s',
+  'a parameter without effect is found, and no decision needs it: %s %j: %s',
   (primitive, params, fault) => {
     const [name = '', ...why] = fault.split(' ');
     const path = `/params/${name}`;

@@ -61,7 +61,7 @@ it.each([
   [0, 5, 1, 2],
   [3, 3, 1, 1],
 ])(
-  'whole and half cycles of on-off have the moments of the law: rates %d and %d for %d and %d cycles',
+  'cycles and halves of on-off have the moments of its law: %d and %d for %d and %d cycles',
   (on, off, onFor, offFor) => {
     const cycles = 30_000;
     const arrival = onoff(on, off, onFor, offFor);

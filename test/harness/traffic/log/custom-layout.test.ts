@@ -104,15 +104,12 @@ it('a layout with a second status is said to have two', async () => {
   expect(reading.warnings[0]?.what).toMatch('2 fields hold statuses');
 });
 
-it.each(layouts)(
-  'a layout that no format has gives client, method, path and status, and says how it was read: %s',
-  async (_, layout) => {
-    const { found, warnings, reading } = await read(textOf(layout));
-    expect({ found, warnings }).toEqual({ found: right, warnings: ['custom_layout'] });
-    const [, proposal = ''] = /--log-format '(.*)', which/.exec(reading.warnings[0]!.what) ?? [];
-    expect((await read(textOf(layout), { format: proposal })).found).toEqual(right);
-  },
-);
+it.each(layouts)('a new layout gives client, method, path and status, and how it was read: %s', async (_, layout) => {
+  const { found, warnings, reading } = await read(textOf(layout));
+  expect({ found, warnings }).toEqual({ found: right, warnings: ['custom_layout'] });
+  const [, proposal = ''] = /--log-format '(.*)', which/.exec(reading.warnings[0]!.what) ?? [];
+  expect((await read(textOf(layout), { format: proposal })).found).toEqual(right);
+});
 
 const usual = (r: Request) => `${r.ip} - - ${clf(r)} "${line(r)}" ${r.status} 12 "-" "x"`;
 
