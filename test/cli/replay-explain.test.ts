@@ -1,7 +1,7 @@
 // `weir replay --explain`: which refusals of a log are those of a limit.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { valueFaults } from '../../src/core/schema/value-faults.js';
 import { LimitExplanation } from '../../src/tools/gateway/explain-document.js';
 import { temporaryFolder, weirHere } from './command-line.js';
@@ -58,33 +58,28 @@ const all = [first, ...burst, ...orders];
 const conf = (status: number) =>
   `limit_req_zone $binary_remote_addr zone=api:10m rate=1r/s;\nlimit_req_status ${status};\nserver { location /api/ { limit_req zone=api burst=10 nodelay; } }\n`;
 
-beforeAll(() => {
-  const plain = EXACT.replace(' $limit_req_status $upstream_status', '');
-  const files = {
-    'api.conf': conf(429),
-    'busy.conf': conf(503),
-    'api.log': all.map((one) => exact(one).replace(/ - -\n$/, '\n')).join(''),
-    'said.log': all
-      .map((one) => exact({ ...one, said: burst.includes(one) && one.status === 429 ? 'REJECTED' : 'PASSED' }))
-      .join(''),
-    'combined.log': all.map(combined).join(''),
-    'error.log': burst
-      .filter(({ status }) => status === 429)
-      .map(({ s }) => error(s, '203.0.113.9', 'GET /api/items'))
-      .join(''),
-    'through.log': [first, ...burst.map(({ s }) => ({ s, status: 200 })), ...orders]
-      .map((one) => exact(one).replace(/ - -\n$/, '\n'))
-      .join(''),
-    'api.har': har([first, ...burst]),
-    plain,
-  };
-  for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
-});
-
-const plain = () => readFileSync(at('plain'), 'utf8');
+const plain = EXACT.replace(' $limit_req_status $upstream_status', '');
+const files = {
+  'api.conf': conf(429),
+  'busy.conf': conf(503),
+  'api.log': all.map((one) => exact(one).replace(/ - -\n$/, '\n')).join(''),
+  'said.log': all
+    .map((one) => exact({ ...one, said: burst.includes(one) && one.status === 429 ? 'REJECTED' : 'PASSED' }))
+    .join(''),
+  'combined.log': all.map(combined).join(''),
+  'error.log': burst
+    .filter(({ status }) => status === 429)
+    .map(({ s }) => error(s, '203.0.113.9', 'GET /api/items'))
+    .join(''),
+  'through.log': [first, ...burst.map(({ s }) => ({ s, status: 200 })), ...orders]
+    .map((one) => exact(one).replace(/ - -\n$/, '\n'))
+    .join(''),
+  'api.har': har([first, ...burst]),
+};
+for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
 
 async function explained(log: string, limit: string, ...more: string[]) {
-  const format = /combined|har/.test(log) ? [] : ['--log-format', log === 'said.log' ? EXACT : plain()];
+  const format = /combined|har/.test(log) ? [] : ['--log-format', log === 'said.log' ? EXACT : plain];
   const words = ['replay', at(log), '--limit', limit, '--explain', '--json', ...format, ...more];
   const { code, out, err } = await weirHere(words);
   expect(err.replaceAll(/^(?:weir: .*)?\n?/gm, '')).toBe('');
@@ -104,12 +99,19 @@ it('weir replay --explain holds statuses against the limit of a file, by path, c
   expect(answer.without_limit).toEqual({ not_ours: 39 });
 });
 
-it.each([
-  ['a limit in words', ['nginx 1r/s burst=10 nodelay', '--key', 'client'], [39, 29, 10, 0, 0]],
-  ['a window of a product', ['express-rate-limit 11 in 60s', '--key', 'client'], [39, 29, 10, 0, 0]],
-  ['another limit', ['nginx 10r/s burst=50 nodelay', '--key', 'client'], [39, 0, 39, 0, 0]],
-] as const)('weir replay --explain takes %s', async (_, [limit, ...more], figures) => {
-  expect((await explained('api.log', limit, ...more)).figures).toEqual(figures);
+const NGINX = 'nginx 1r/s burst=10 nodelay';
+// biome-ignore format: one case a line
+it.each<[what: string, log: string, words: string[], figures: number[], byLog?: number]>([
+  ['a limit in words', 'api.log', [NGINX, '--key', 'client'], [39, 29, 10, 0, 0]],
+  ['a window of a product', 'api.log', ['express-rate-limit 11 in 60s', '--key', 'client'], [39, 29, 10, 0, 0]],
+  ['another limit', 'api.log', ['nginx 10r/s burst=50 nodelay', '--key', 'client'], [39, 0, 39, 0, 0]],
+  ['the times of a HAR as starts, and what its requests took', 'api.har', [NGINX], [29, 29, 0, 0, 0]],
+  ['the word of limit_req_status in the log', 'said.log', [at('api.conf')], [39, 29, 10, 0, 0], 39],
+  ['an error log in another time zone beside it', 'combined.log', [at('api.conf'), at('error.log')], [39, 29, 10, 0, 0], 29],
+  ['what was let through and the limit would refuse', 'through.log', [at('api.conf')], [10, 0, 10, 0, 29]],
+])('weir replay --explain takes %s', async (_, log, [limit = '', ...more], figures, byLog) => {
+  const found = await explained(log, limit, ...more);
+  expect([found.figures, byLog && found.answer.by_log]).toEqual([figures, byLog]);
 });
 
 it('weir replay --explain says only what holds for every window that the words may mean', async () => {
@@ -118,15 +120,6 @@ it('weir replay --explain says only what holds for every window that the words m
   expect(figures).toEqual([39, 0, 10, 29, 0]);
   expect(answer.phases[0]).toMatchObject({ most: 29 });
   expect(Math.min(...answer.phases.map(({ least }: { least: number }) => least))).toBeLessThan(29);
-});
-
-it('weir replay --explain takes the times of a HAR as starts, and what its requests took', async () => {
-  expect((await explained('api.har', 'nginx 1r/s burst=10 nodelay')).figures).toEqual([29, 29, 0, 0, 0]);
-});
-
-it('weir replay --explain takes the word of limit_req_status in the log', async () => {
-  const { answer, figures } = await explained('said.log', at('api.conf'));
-  expect([figures, answer.by_log]).toEqual([[39, 29, 10, 0, 0], 39]);
 });
 
 it('weir replay --explain takes the status that the configuration sets', async () => {
@@ -143,28 +136,16 @@ it('weir replay --explain does not judge what whole seconds leave open, and says
   expect(answer.not_judged_of_which_ours.least).toBeGreaterThan(20);
 });
 
-it('weir replay --explain reads an error log in another time zone beside the access log', async () => {
-  const { answer, figures } = await explained('combined.log', at('api.conf'), at('error.log'));
-  expect([figures, answer.by_log]).toEqual([[39, 29, 10, 0, 0], 29]);
-});
-
-it('weir replay --explain counts what the limit would refuse and was let through', async () => {
-  const { figures } = await explained('through.log', at('api.conf'));
-  expect(figures).toEqual([10, 0, 10, 0, 29]);
-});
-
 it.each([
-  ['10', 0],
-  ['9', 1],
-  ['30%', 0],
-  ['25%', 1],
-])('weir replay --explain --unexplained-above %s ends with %i', async (above, code) => {
-  expect((await explained('api.log', at('api.conf'), '--unexplained-above', above)).code).toBe(code);
-});
-
-it('weir replay --explain ends with 4 where what could not be judged decides', async () => {
-  expect((await explained('combined.log', at('api.conf'), '--unexplained-above', '10')).code).toBe(4);
-  expect((await explained('combined.log', at('api.conf'), '--unexplained-above', '20')).code).toBe(0);
+  ['api.log', '10', 0],
+  ['api.log', '9', 1],
+  ['api.log', '30%', 0],
+  ['api.log', '25%', 1],
+  // What could not be judged decides.
+  ['combined.log', '10', 4],
+  ['combined.log', '20', 0],
+])('weir replay --explain of %s --unexplained-above %s ends with %i', async (log, above, code) => {
+  expect((await explained(log, at('api.conf'), '--unexplained-above', above)).code).toBe(code);
 });
 
 it('weir replay --explain says first what could not be judged', async () => {

@@ -1,7 +1,7 @@
 // `weir replay --limit FILE` with a file of a gateway: each request meets the limits that it would meet there, as `weir diff` has it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import { temporaryFiles } from '../left-behind.js';
 import { weirHere } from './command-line.js';
@@ -22,17 +22,15 @@ const rows = Array.from({ length: 60 }, (_, i) => {
   };
 });
 
-beforeAll(() => {
-  write('access.ndjson', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  write('none.conf', 'server { location / { return 200; } }\n');
-  mkdirSync(join(folder, 'deploy'));
-  mkdirSync(join(folder, 'deploy/sites-enabled'));
-  write(
-    'deploy/nginx.conf',
-    'http {\n limit_req_zone $binary_remote_addr zone=in:1m rate=1r/m;\n include sites-enabled/*;\n}\n',
-  );
-  write('deploy/sites-enabled/shop', 'server { location / { limit_req zone=in burst=6 nodelay; } }\n');
-});
+write('access.ndjson', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+write('none.conf', 'server { location / { return 200; } }\n');
+mkdirSync(join(folder, 'deploy'));
+mkdirSync(join(folder, 'deploy/sites-enabled'));
+write(
+  'deploy/nginx.conf',
+  'http {\n limit_req_zone $binary_remote_addr zone=in:1m rate=1r/m;\n include sites-enabled/*;\n}\n',
+);
+write('deploy/sites-enabled/shop', 'server { location / { limit_req zone=in burst=6 nodelay; } }\n');
 
 const outcomeOf = async (...args: string[]): Promise<Outcome> => {
   const { out, err } = await weir('replay', 'access.ndjson', ...args, '--json', '--out', 'none');

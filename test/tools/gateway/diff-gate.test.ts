@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { weirHere } from '../../cli/command-line.js';
 import { temporaryFiles } from '../../left-behind.js';
 
@@ -18,11 +18,9 @@ const forty = Array.from({ length: 40 }, (_, i) => i);
 const nginx = (key: string, burst: number, location = '') =>
   `limit_req_zone ${key} zone=z:10m rate=1r/m;\nserver { ${location} location / { limit_req zone=z burst=${burst} nodelay; } }\n`;
 
-beforeAll(() => {
-  write('access.log', `${forty.map((i) => row(i)).join('\n')}\n`);
-  write('paths.log', `${forty.map((i) => row(i, `/p${i % 20}?q=${i % 5}`)).join('\n')}\n`);
-  write('none.conf', 'server { location / { return 200; } }\n');
-});
+write('access.log', `${forty.map((i) => row(i)).join('\n')}\n`);
+write('paths.log', `${forty.map((i) => row(i, `/p${i % 20}?q=${i % 5}`)).join('\n')}\n`);
+write('none.conf', 'server { location / { return 200; } }\n');
 
 const map = (from: string, rows: string) => `map ${from} $key { ${rows} }\n`;
 

@@ -22,28 +22,26 @@ const haproxy = (network: string) => `frontend web
 const START = 1_767_600_000_000;
 const rows = (n: number, who: string) => Array.from({ length: n }, () => `${START},${who},/api/a`);
 
-beforeAll(() => {
-  const git = (...words: string[]) => execFileSync('git', words, { cwd: folder, stdio: 'ignore' });
-  git('init', '-b', 'main', '.');
-  write('deploy/zones.conf', zones('1r/s'));
-  write('deploy/site.conf', server(9));
-  write('deploy/readme.txt', 'limit_req zone=none;');
-  write('gone/nginx.conf', zones('1r/s') + server(9));
-  git('add', '.');
-  git('-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'limits');
-  rmSync(join(folder, 'gone'), { recursive: true });
-  write('deploy/zones.conf', `# slower\n${zones('30r/m')}`);
-  write('deploy/site.conf', server(4));
-  write('one.conf', zones('1r/s') + server(9));
-  write('two.conf', zones('1r/s') + server(4));
-  write('office.conf', office('10.0.0.0/8'));
-  write('offices.conf', office('10.0.0.0/7'));
-  write('moved.conf', `# offices\n${office('10.0.0.0/8')}`);
-  write('office.cfg', haproxy('10.0.0.0/8'));
-  write('offices.cfg', haproxy('10.0.0.0/7'));
-  write('misspelt.conf', `${zones('1r/s')}server { location / { limit_req zone=api bursts=9 nodelay; } }`);
-  write('log.csv', `ms,client,path\n${[...rows(12, 'many'), ...rows(3, 'few')].join('\n')}\n`);
-});
+const git = (...words: string[]) => execFileSync('git', words, { cwd: folder, stdio: 'ignore' });
+git('init', '-b', 'main', '.');
+write('deploy/zones.conf', zones('1r/s'));
+write('deploy/site.conf', server(9));
+write('deploy/readme.txt', 'limit_req zone=none;');
+write('gone/nginx.conf', zones('1r/s') + server(9));
+git('add', '.');
+git('-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'limits');
+rmSync(join(folder, 'gone'), { recursive: true });
+write('deploy/zones.conf', `# slower\n${zones('30r/m')}`);
+write('deploy/site.conf', server(4));
+write('one.conf', zones('1r/s') + server(9));
+write('two.conf', zones('1r/s') + server(4));
+write('office.conf', office('10.0.0.0/8'));
+write('offices.conf', office('10.0.0.0/7'));
+write('moved.conf', `# offices\n${office('10.0.0.0/8')}`);
+write('office.cfg', haproxy('10.0.0.0/8'));
+write('offices.cfg', haproxy('10.0.0.0/7'));
+write('misspelt.conf', `${zones('1r/s')}server { location / { limit_req zone=api bursts=9 nodelay; } }`);
+write('log.csv', `ms,client,path\n${[...rows(12, 'many'), ...rows(3, 'few')].join('\n')}\n`);
 
 it.each([
   [['one.conf', 'two.conf'], 'burst 9 → 4', '10 → 5'],
