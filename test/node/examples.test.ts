@@ -21,32 +21,29 @@ beforeEach(async () => {
   session = await node.sessionOf(owner.key);
 });
 
-it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s answers its example as it declares',
-  async (_name, route) => {
-    const about = { slug, contractId, keyId: node.idOf(node.keyOf('owner')) };
-    if (endsMachine(route)) {
-      about.slug = `deleted-with-${contractId}`;
-      about.contractId = await owner.contractOn(about.slug);
-    }
-    const response = await node.send(route.method, pathOf(route, about), {
-      ...credentialFor(route.auth),
-      body: bodyOf(route, about),
-    });
-    expect(response.status).toBe(statusOf(route));
-    expect([response.headers.get('cache-control'), response.headers.get('x-content-type-options')]).toEqual([
-      route.domain === 'home' ? 'no-cache' : 'no-store',
-      'nosniff',
-    ]);
-    const { type = 'application/json', schema } = route.answers[statusOf(route)] ?? {};
-    if (type === 'text/event-stream') return response.body?.cancel();
-    const text = await response.text();
-    if (response.status === 204) return expect(text).toBe('');
-    expect(response.headers.get('content-type')).toContain(type);
-    if (schema === undefined) return expect(text).not.toBe('');
-    expect(Compile(schema).Errors(JSON.parse(text))).toEqual([]);
-  },
-);
+it.each(routes)('$method $path answers its example as it declares', async (route) => {
+  const about = { slug, contractId, keyId: node.idOf(node.keyOf('owner')) };
+  if (endsMachine(route)) {
+    about.slug = `deleted-with-${contractId}`;
+    about.contractId = await owner.contractOn(about.slug);
+  }
+  const response = await node.send(route.method, pathOf(route, about), {
+    ...credentialFor(route.auth),
+    body: bodyOf(route, about),
+  });
+  expect(response.status).toBe(statusOf(route));
+  expect([response.headers.get('cache-control'), response.headers.get('x-content-type-options')]).toEqual([
+    route.domain === 'home' ? 'no-cache' : 'no-store',
+    'nosniff',
+  ]);
+  const { type = 'application/json', schema } = route.answers[statusOf(route)] ?? {};
+  if (type === 'text/event-stream') return response.body?.cancel();
+  const text = await response.text();
+  if (response.status === 204) return expect(text).toBe('');
+  expect(response.headers.get('content-type')).toContain(type);
+  if (schema === undefined) return expect(text).not.toBe('');
+  expect(Compile(schema).Errors(JSON.parse(text))).toEqual([]);
+});
 
 it('a route declares one status, beside problems', () => {
   const good = routes.map(({ answers }) => Object.keys(answers).filter((status) => Number(status) < 400));

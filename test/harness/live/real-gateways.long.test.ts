@@ -107,23 +107,20 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
     });
   });
 
-  it.skipIf(!isInstalled(program))(
-    'the gateway makes nobody wait for ever for a node that takes connections and does not answer',
-    async () => {
-      const sockets = new Set<Socket>();
-      const silent = createServer((socket) => sockets.add(socket.on('error', () => {})));
-      const { url } = await loopback(silent);
-      const app = await startApp();
-      const places = { node: hostOf(url), contractId: 'none', key: 'none', app: hostOf(app.url) };
-      const gateway = await start(places, 'as written');
-      const answer = await fetch(`${gateway.url}/silent`);
-      const answered = [answer.status, await answer.text(), app.asked.length];
-      await Promise.all([gateway.close(), app.close()]);
-      for (const socket of sockets) socket.destroy();
-      silent.close();
-      expect(answered).toEqual(isOpen ? [200, 'app', 1] : [504, '', 0]);
-    },
-  );
+  it.skipIf(!isInstalled(program))('the gateway gives up on a node that accepts and does not answer', async () => {
+    const sockets = new Set<Socket>();
+    const silent = createServer((socket) => sockets.add(socket.on('error', () => {})));
+    const { url } = await loopback(silent);
+    const app = await startApp();
+    const places = { node: hostOf(url), contractId: 'none', key: 'none', app: hostOf(app.url) };
+    const gateway = await start(places, 'as written');
+    const answer = await fetch(`${gateway.url}/silent`);
+    const answered = [answer.status, await answer.text(), app.asked.length];
+    await Promise.all([gateway.close(), app.close()]);
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    expect(answered).toEqual(isOpen ? [200, 'app', 1] : [504, '', 0]);
+  });
 
   it.skipIf(!isInstalled(program))('the gateway opens only if the node says it is away, never on a 4xx', async () => {
     let status = 200;
@@ -151,50 +148,47 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
     expect(open).toEqual(isOpen ? [200, 502, 503, 504] : [200]);
   });
 
-  it.skipIf(!isInstalled(program))(
-    'the gateway gives one count to all spellings of a path, and none to a second key',
-    async () => {
-      const { node, owner, key } = await startEdge();
-      const app = await startApp();
-      const keyed = { max_keys: 100, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' };
-      const statuses = async (source: object, requests: readonly string[]) => {
-        const contractId = await owner.deploy('edge', { within: 1, threshold: 2, keyed, gate: { key: source } });
-        const places = { node: hostOf(node.url), contractId, key, app: hostOf(app.url) };
-        const gateway = await start(places);
-        const all: number[] = [];
-        for (const request of requests) all.push(await statusOf(gateway.url, request));
-        await gateway.close();
-        return all;
-      };
-      const header = name === 'Caddy' ? 'X-Forwarded-Uri' : 'X-Original-URI';
-      const spellings = ['/api', '//api/2', '/%61pi', '/x/../api', '/./api?x', '/%2e/api', '/other'];
-      const byPath = await statuses(
-        { uri: { header, segments: 1 } },
-        spellings.map((target) => headOf(target, [`${header}: /mine`])),
-      );
-      const asked = app.asked.length;
-      const byKey = await statuses({ header: 'X-Api-Key' }, [
-        headOf('/', ['X-Api-Key: alpha']),
-        headOf('/', ['X-Api-Key: alpha', 'X-Api-Key: x1']),
-        headOf('/', ['X-Api-Key: alpha', 'X-Api-Key: x2']),
-        headOf('/', ['X-Api-Key: alpha', 'X-Api-Key: x3']),
-        headOf('/', ['X-Api-Key: beta, x3']),
-        headOf('/', []),
-      ]);
-      const keys = app.asked.slice(asked).map(({ key }) => key);
-      await Promise.all([app.close(), node.close()]);
-      expect(byPath).toEqual([200, 200, 429, 429, 429, 429, 200]);
-      // What nginx 1.22 reads of several lines is the first: it is what is counted, and what the app gets.
-      expect([byKey, keys]).toEqual(
-        name === 'nginx'
-          ? [
-              [200, 200, 429, 429, 403, 403],
-              ['alpha', 'alpha'],
-            ]
-          : [[200, 403, 403, 403, 403, 403], ['alpha']],
-      );
-    },
-  );
+  it.skipIf(!isInstalled(program))('the gateway counts all spellings of a path as one, and no second key', async () => {
+    const { node, owner, key } = await startEdge();
+    const app = await startApp();
+    const keyed = { max_keys: 100, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' };
+    const statuses = async (source: object, requests: readonly string[]) => {
+      const contractId = await owner.deploy('edge', { within: 1, threshold: 2, keyed, gate: { key: source } });
+      const places = { node: hostOf(node.url), contractId, key, app: hostOf(app.url) };
+      const gateway = await start(places);
+      const all: number[] = [];
+      for (const request of requests) all.push(await statusOf(gateway.url, request));
+      await gateway.close();
+      return all;
+    };
+    const header = name === 'Caddy' ? 'X-Forwarded-Uri' : 'X-Original-URI';
+    const spellings = ['/api', '//api/2', '/%61pi', '/x/../api', '/./api?x', '/%2e/api', '/other'];
+    const byPath = await statuses(
+      { uri: { header, segments: 1 } },
+      spellings.map((target) => headOf(target, [`${header}: /mine`])),
+    );
+    const asked = app.asked.length;
+    const byKey = await statuses({ header: 'X-Api-Key' }, [
+      headOf('/', ['X-Api-Key: alpha']),
+      headOf('/', ['X-Api-Key: alpha', 'X-Api-Key: x1']),
+      headOf('/', ['X-Api-Key: alpha', 'X-Api-Key: x2']),
+      headOf('/', ['X-Api-Key: alpha', 'X-Api-Key: x3']),
+      headOf('/', ['X-Api-Key: beta, x3']),
+      headOf('/', []),
+    ]);
+    const keys = app.asked.slice(asked).map(({ key }) => key);
+    await Promise.all([app.close(), node.close()]);
+    expect(byPath).toEqual([200, 200, 429, 429, 429, 429, 200]);
+    // What nginx 1.22 reads of several lines is the first: it is what is counted, and what the app gets.
+    expect([byKey, keys]).toEqual(
+      name === 'nginx'
+        ? [
+            [200, 200, 429, 429, 403, 403],
+            ['alpha', 'alpha'],
+          ]
+        : [[200, 403, 403, 403, 403, 403], ['alpha']],
+    );
+  });
 });
 
 /** Requests of about so many bytes, by where they are. */

@@ -40,21 +40,18 @@ async function run(
 
 const pathOf = ({ name, text, path }: RecordedLog) => path ?? file(name, text!);
 
-it.each(recordedLogs.map((log) => [log.name, log] as const))(
-  '%s gives the figures of two independent programs',
-  async (_, log) => {
-    const { outcome } = await run(pathOf(log), { log: log.options });
-    const moves = outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`);
-    const { first, last, ...figures } = log.figures;
-    expect(outcome).toMatchObject({
-      ...figures,
-      restores: figures.entries,
-      admitted: figures.requests - figures.limited,
-      skipped_lines: 0,
-    });
-    expect([moves.slice(0, 2), moves.slice(-2), moves.length]).toEqual([first, last, 2 * figures.entries]);
-  },
-);
+it.each(recordedLogs)('$name gives the figures of two independent programs', async (log) => {
+  const { outcome } = await run(pathOf(log), { log: log.options });
+  const moves = outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`);
+  const { first, last, ...figures } = log.figures;
+  expect(outcome).toMatchObject({
+    ...figures,
+    restores: figures.entries,
+    admitted: figures.requests - figures.limited,
+    skipped_lines: 0,
+  });
+  expect([moves.slice(0, 2), moves.slice(-2), moves.length]).toEqual([first, last, 2 * figures.entries]);
+});
 
 it('any log gives what the naive limiter gives, by client or whole, in any order of lines and at any time', async () => {
   await forAllAsync(

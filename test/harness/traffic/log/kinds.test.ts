@@ -84,16 +84,11 @@ const samples = readFileSync(new URL('samples/kinds.txt', import.meta.url), 'utf
     return { name, kind, first, requests, options: JSON.parse(options) as LogOptions, text: sample.slice(end + 1) };
   });
 
-it.each(samples.map((sample) => [sample.name, sample] as const))(
-  'the sample of a kind of log is read: %s',
-  async (_, sample) => {
-    const read = await summary(sample.text, { ...sample.options, nowMs: client.nowMs });
-    const requests = sample
-      .requests!.split(', ')
-      .map((request) => (/^\S+ \S+$/.test(request) ? `${request} ` : request));
-    expect(read).toEqual({ kind: sample.kind, first: sample.first, requests, skipped: 0 });
-  },
-);
+it.each(samples)('the sample of a kind of log is read: $name', async (sample) => {
+  const read = await summary(sample.text, { ...sample.options, nowMs: client.nowMs });
+  const requests = sample.requests!.split(', ').map((request) => (/^\S+ \S+$/.test(request) ? `${request} ` : request));
+  expect(read).toEqual({ kind: sample.kind, first: sample.first, requests, skipped: 0 });
+});
 
 it.each<[name: string, text: string, codes: readonly string[]]>([
   ['each line a request', '[26/Nov/2026 10:00:00] "GET / HTTP/1.1" 200 12\n', ['custom_layout']],
