@@ -35,7 +35,7 @@ export const backup = command({
     ['node backup weir.backup', 'of the node that runs on ./weir-data'],
     ['node backup /mnt/b/weir.backup --data /var/lib/weir --with-key', 'all that a new machine needs'],
   ],
-  more: 'The file is an SQLite database with every machine, contract, count, row and hash of a key, as of one commit; chains, operators and signatures are verified. Its manifest, FILE.manifest.json, has its digest and the head of each record, and is signed: keep the two together. The key of the node is not in it: keep node.json apart, once, or give --with-key.',
+  more: 'The file is an SQLite database with every machine, contract, count, row and hash of a key, as of one commit; chains, operators and signatures are verified. Its manifest, FILE.manifest.json, has its digest and the head of each record, and is signed: keep the two together. The key of the node is not in it: keep node.json apart, anew after --rotate-key, or give --with-key.',
   run: async ({ file, data, withKey, json }) => {
     const [{ keepCopy, keyFileOf }, { manifestFileOf }, { askForCopy }] = await Promise.all([
       import('../node/backup.js'),

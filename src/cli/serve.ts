@@ -149,7 +149,8 @@ export const serve = command({
     const socket = storage.dir && (await openOperatorSocket(storage.dir, storage.stored, logger, node.evict));
     for (const note of storage.notes) warn(`weir: ${note}\n`);
     if (storage.lost.length > 0) logger.warn({ lost: storage.lost }, 'acknowledged rows are missing from the data');
-    say(given.json ? `${JSON.stringify(factsOf(node, storage))}\n` : startText(node, storage, given));
+    const mints = limits.mint?.threshold !== 0;
+    say(given.json ? `${JSON.stringify(factsOf(node, storage))}\n` : startText(node, storage, given, mints));
     await untilStopped();
     if (!given.json) warn('weir: finishing requests in progress; press again to end immediately\n');
     if (socket) socket.close();
@@ -204,7 +205,9 @@ function checkStore({ store, data, allow, grpc, keep = [] }: Given): void {
     throw usageFailure(`--${option} has no effect with a store in ${kind}.`, 'Leave one of the two out.');
 }
 
-function startText({ url, metricsUrl, doorAddress }: RunningNode, storage: NodeStorage, given: Given): string {
+const REACHED = 'other computers reach it, and what they send is not encrypted: put a proxy with TLS before it';
+
+function startText(node: RunningNode, storage: NodeStorage, given: Given, mints: boolean): string {
   const { dir, lost, identity } = storage;
   const { signer, cycleMs, isNew } = identity;
   const { rows } = Object.fromEntries(given.keep ?? []);
@@ -218,20 +221,16 @@ function startText({ url, metricsUrl, doorAddress }: RunningNode, storage: NodeS
     ['data', `${kept}${rows === undefined ? '' : `, the last ${rows} rows of each record`}`],
     ['key', `${signer.fingerprint}${isNew ? ', made now' : ''}`],
     ['cycles', `of ${cycleMs} ms`],
-    ['metrics', metricsUrl],
-    ['envoy', doorAddress],
+    ['metrics', node.metricsUrl],
+    ['envoy', node.doorAddress],
     ...lost.map(
       ({ machine, fromSeq, toSeq }) =>
         ['lost', `rows ${fromSeq} to ${toSeq} of ${machine}: acknowledged, and missing from the data`] as const,
     ),
-    [
-      'note',
-      isLoopback(given.host)
-        ? undefined
-        : 'other computers reach it, and what they send is not encrypted: put a proxy with TLS before it',
-    ],
+    ['mint', mints ? undefined : 'off: it gives no free keys, unless it is started with --bound mint=10'],
+    ['note', isLoopback(given.host) ? undefined : REACHED],
   ]);
-  return `weir ${VERSION} listens on ${url}\n${words}\nready; Ctrl-C ends it\n`;
+  return `weir ${VERSION} listens on ${node.url}\n${words}\nready; Ctrl-C ends it\n`;
 }
 
 function isNetwork(text: string): boolean {

@@ -18,7 +18,7 @@ import {
 } from './backup-manifest.js';
 import { type Identity, identityIn } from './identity.js';
 import { keysOf } from './node-context.js';
-import { COMMITS, HeadMark, type MissingRows } from './store/head-mark.js';
+import { COMMITS, CYCLE, HeadMark, type MissingRows } from './store/head-mark.js';
 import { openSqliteStore, type SqliteStore } from './store/sqlite.js';
 import { verifierOf } from './verifications.js';
 
@@ -92,15 +92,7 @@ export function keepCopy(
   const made: string[] = [];
   try {
     const identity = identityIn(dir, true);
-    const store = openSqliteStore({ dir: folder });
-    let kept: Kept;
-    let heads: ReturnType<typeof headsOf>;
-    try {
-      kept = verified(store, identity, onProgress);
-      heads = headsOf(store);
-    } finally {
-      store.close();
-    }
+    const [kept, heads] = inStore(folder, (store) => [verified(store, identity, onProgress), headsOf(store)]);
     const [copy, manifest] = ['weir.db', 'manifest.json'].map((name) => join(folder, name)) as [string, string];
     fs.writeFileSync(manifest, signManifest(identity.signer, copy, file, heads), { mode: 0o600 });
     const { size: bytes } = fs.statSync(copy);
@@ -144,14 +136,7 @@ export function restore(
   onProgress: OnProgress,
 ): Kept & { readonly lost: readonly MissingRows[] } {
   const dir = resolve(given);
-  const wasThere = fs.existsSync(dir);
-  if (wasThere && fs.readdirSync(dir).length > 0)
-    throw new Failure('wrong_usage', {
-      what: 'Nothing was restored.',
-      why: `The folder ${dir} is not empty.`,
-      fix: 'Give a folder that is not there yet, with --data.',
-    });
-  if (!wasThere) makeFolder(dir);
+  const wasThere = emptyFolder(dir);
   try {
     copied(file, join(dir, 'weir.db'));
     copied(keyFile, join(dir, 'node.json'), `Copy the node.json of the node to ${keyFile}.`);
@@ -161,15 +146,11 @@ export function restore(
       signer.publicKey,
       ...successions.map(({ previous }) => previous),
     ]);
-    const store = openSqliteStore({ dir });
-    let kept: Kept;
-    try {
+    const [kept, commits] = inStore(dir, (store) => {
       refuseOtherHeads(manifest, store);
-      kept = verified(store, identity, onProgress);
-    } finally {
-      store.close();
-    }
-    return { ...kept, lost: heads === undefined ? [] : takeHeads(dir, heads, store.commits, manifest) };
+      return [verified(store, identity, onProgress), store.commits];
+    });
+    return { ...kept, lost: heads === undefined ? [] : takeHeads(dir, heads, commits, manifest) };
   } catch (error) {
     for (const name of fs.readdirSync(dir)) fs.rmSync(join(dir, name), { recursive: true, force: true });
     if (!wasThere) fs.rmdirSync(dir);
@@ -189,23 +170,42 @@ function naming<T>(file: string, read: () => T): T {
   }
 }
 
-function makeFolder(dir: string): void {
+/** @returns whether it was there before */
+function emptyFolder(dir: string): boolean {
+  const wasThere = fs.existsSync(dir);
   try {
-    fs.mkdirSync(dir, { mode: 0o700 });
+    if (!wasThere) fs.mkdirSync(dir, { mode: 0o700 });
+    if (fs.readdirSync(dir).length === 0) return wasThere;
   } catch (error) {
     throw unwritableFailure(dir, error, 'Make the folder above it, or choose another place with --data.');
   }
+  throw new Failure('wrong_usage', {
+    what: 'Nothing was restored.',
+    why: `The folder ${dir} is not empty.`,
+    fix: 'Give a folder that is not there yet, with --data.',
+  });
 }
 
 /** Only now: the store would have taken them for the backup's own when it opened. @returns the rows that they have and it lacks */
 function takeHeads(dir: string, heads: string, commits: number, backup: Manifest): readonly MissingRows[] {
   copied(heads, join(dir, 'weir.heads'));
   const mark = new HeadMark(dir);
+  if (mark.machines.length + mark.of(COMMITS) + mark.of(CYCLE) === 0)
+    throw unreadableFailure(heads, new Error('no node wrote it'), 'Give the file weir.heads of the lost folder.');
   const lost = mark.missing((machine) => backup.heads[machine]?.seq ?? 0);
   mark.note(COMMITS, commits);
   mark.write();
   mark.close();
   return lost;
+}
+
+function inStore<T>(dir: string, read: (store: SqliteStore) => readonly [Kept, T]): readonly [Kept, T] {
+  const store = openSqliteStore({ dir });
+  try {
+    return read(store);
+  } finally {
+    store.close();
+  }
 }
 
 const PAGE = 500;

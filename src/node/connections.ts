@@ -99,9 +99,14 @@ export class Connections {
     return server;
   }
 
-  refuse(error: Pick<FastifyError, 'code'>, socket: Socket): void {
-    this.#context.counts.malformedRequests += 1;
-    refuseBrokenRequest(error, socket, this.#context.clock);
+  refuse(error: Pick<FastifyError, 'code'>, socket: WatchedSocket): void {
+    const { counts, clock } = this.#context;
+    const { answering } = socket;
+    counts.malformedRequests += 1;
+    // Behind a whole request, whose answer is then the last one: a refusal in its place would say that it had done nothing.
+    if (answering?.req.complete !== true || answering.writableFinished) refuseBrokenRequest(error, socket, clock);
+    else if (answering.headersSent) hangUp(socket, clock);
+    else this.#endsWith(answering, socket);
   }
 
   /** From now on answers close their connections, and silent connections are closed. New ones are still taken. */
@@ -145,11 +150,15 @@ export class Connections {
     const socket: WatchedSocket = request.socket;
     const { answering: earlier } = socket;
     if (earlier !== undefined && !earlier.headersSent) earlier.shouldKeepAlive = true;
-    response.shouldKeepAlive = false;
     socket.answering = response;
+    this.#endsWith(response, socket);
+    setImmediate(() => answer(request, response));
+  }
+
+  #endsWith(response: ServerResponse, socket: Socket): void {
+    response.shouldKeepAlive = false;
     // Node would reset a connection on which more has come, and the answer may be lost with it.
     socket.destroySoon = () => hangUp(socket, this.#context.clock);
-    setImmediate(() => answer(request, response));
   }
 
   /** From the timer Node goes on to read what waits, then to what is due at once. */

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, isIP, isIPv6 } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type HostCheck, hostCheck, refuseHostLines } from '../api/host-names.js';
@@ -190,9 +190,10 @@ async function openPorts(
     door = await options.door?.(context, host, log);
     const figures =
       metricsPort === undefined ? undefined : await openMetricsPort(context, host, metricsPort, checkHost);
+    const metricsUrl = Object.assign(new URL('/metrics', url), figures && { port: figures.port }).href;
     return {
       url,
-      metricsUrl: figures?.url ?? (showsMetrics(options) ? `${url}/metrics` : undefined),
+      metricsUrl: figures !== undefined || showsMetrics(options) ? metricsUrl : undefined,
       doorAddress: door?.address,
       async drain(): Promise<void> {
         await Promise.all([connections.close(), door?.close()]);
@@ -221,9 +222,8 @@ async function openMetricsPort({ metrics, sockets }: NodeContext, host: string, 
   });
   server.prependListener('connection', (socket) => sockets.admit(socket));
   await once(server.listen({ host, port }), 'listening');
-  const { address, port: bound } = server.address() as AddressInfo;
   return {
-    url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}/metrics`,
+    port: String((server.address() as AddressInfo).port),
     close() {
       server.close();
       server.closeAllConnections();

@@ -137,11 +137,11 @@ function ended(): Failure {
 
 async function* repliesAt(dir: string, target: string, undone: string): AsyncGenerator<OperatorReply> {
   const response = await responseOf(socketIn(dir), target);
-  if (response === undefined || response.statusCode === 404)
+  if (!('statusCode' in response) || response.statusCode === 404)
     throw new Failure('node_unreachable', {
       what: undone,
-      why: response === undefined ? `No node runs on ${dir}.` : 'A node of a network has its data in Redis.',
-      fix: 'Name the data folder of a running node with --data. The files of a stopped node can be copied.',
+      why: whyUnanswered(response, dir),
+      fix: 'Name the data folder of a running node with --data, as its user. The files of a stopped node can be copied.',
     });
   try {
     for await (const line of createInterface({ input: response })) {
@@ -154,15 +154,14 @@ async function* repliesAt(dir: string, target: string, undone: string): AsyncGen
   }
 }
 
-function responseOf(socketPath: string, path: string): Promise<IncomingMessage | undefined> {
-  if (!fs.existsSync(socketPath)) return Promise.resolve(undefined);
-  return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, method: 'POST', path }, resolve);
-    // Left by a process that did not close it.
-    asked.on('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
-    );
-    asked.end();
+function whyUnanswered(response: IncomingMessage | NodeJS.ErrnoException, dir: string): string {
+  if (!('code' in response)) return 'A node of a network has its data in Redis.';
+  return response.code === 'EACCES' ? `The folder ${dir} is of another user.` : `No node runs on ${dir}.`;
+}
+
+function responseOf(socketPath: string, path: string): Promise<IncomingMessage | NodeJS.ErrnoException> {
+  return new Promise((resolve) => {
+    request({ socketPath, method: 'POST', path }, resolve).on('error', resolve).end();
   });
 }
 

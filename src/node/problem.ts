@@ -131,24 +131,20 @@ export function undecodable(): Unrouted {
 }
 
 export function unknownExpectation({ headers: { expect = '' } }: IncomingMessage): Unrouted {
-  const failure = new Failure('malformed_request', {
-    what: 'The request was not read.',
-    why: `It has the header Expect: ${expect.slice(0, 100)}, and this node knows 100-continue alone.`,
-    fix: 'Send it without Expect.',
-  });
-  return { failure };
+  const why = `It has the header Expect: ${expect.slice(0, 100)}, and this node knows 100-continue alone.`;
+  return { failure: notRead(why, 'Send it without Expect.') };
+}
+
+function notRead(why: string, fix = 'Send HTTP/1.1.'): Failure {
+  return new Failure('malformed_request', { what: 'The request was not read.', why, fix });
 }
 
 /** Node reads requests of all versions, and bodies in chunks in all of them, which a gateway before it may read otherwise. */
 export function unreadableVersion({ httpVersion, headers }: IncomingMessage): Unrouted | undefined {
   const isChunked = headers['transfer-encoding'] !== undefined;
   if (httpVersion === '1.1' || (httpVersion === '1.0' && !isChunked)) return undefined;
-  const failure = new Failure('malformed_request', {
-    what: 'The request was not read.',
-    why: `It is of HTTP/${httpVersion}${httpVersion === '1.0' ? ', which has no Transfer-Encoding' : ''}.`,
-    fix: 'Send HTTP/1.1.',
-  });
-  return { failure };
+  const lacks = httpVersion === '1.0' ? ', which has no Transfer-Encoding' : '';
+  return { failure: notRead(`It is of HTTP/${httpVersion}${lacks}.`) };
 }
 
 /** For requests that are not HTTP, or too slow: there is only a socket. */
@@ -204,11 +200,7 @@ function brokenRequest(code: string): Failure {
         fix: 'Ask the other host itself; GET /api/endpoints lists the routes of this node.',
       });
     default:
-      return new Failure('malformed_request', {
-        what: 'The request was not read.',
-        why: `It is not valid HTTP (${code}).`,
-        fix: 'Send HTTP/1.1.',
-      });
+      return notRead(`It is not valid HTTP (${code}).`);
   }
 }
 

@@ -90,7 +90,7 @@ it.each<[what: string, name: string, text: string, refused: number]>([
   write(name, text);
   const { limited, limits = [], contracts } = await outcomeOf('--limit', name);
   const { out } = await weir('diff', 'none.conf', name, '--log', 'access.ndjson', '--json');
-  expect([limited, JSON.parse(out).traffic.newly_refused]).toEqual([refused, refused]);
+  expect([limited, JSON.parse(out).newly_refused]).toEqual([refused, refused]);
   expect([limits.reduce((sum, one) => sum + one.limited, 0), contracts]).toEqual([refused, clients]);
 });
 

@@ -152,13 +152,16 @@ it('a backup that does not hold is not restored, nor is one over what is there',
     ['backup', 'a', at('bad.json'), 'unreadable_file', /bad\.json cannot be read/],
     ['none', 'a', keyFile, 'unreadable_file', /none cannot be read/],
     ['backup', 'full', keyFile, 'wrong_usage', /is not empty/],
+    ['backup', 'text', keyFile, 'unwritable_folder', /text cannot be written\. A part of the path is a file/],
   ] as const) {
     const { code: found, what, why, fix } = refusal(from, to, key)!;
     expect([from, to, found, `${what} ${why}`]).toEqual([from, to, code, expect.stringMatching(words)]);
     expect(fix).toMatch(/\w/);
-    expect(existsSync(at(to))).toBe(to === 'full');
+    expect(existsSync(at(to))).toBe(to !== 'a');
   }
   expect(readdirSync(at('full'))).toEqual(['mine']);
+  const noHeads = failureOf(() => restore({ file, dir: at('a'), keyFile, heads: at('text') }, nothing));
+  expect([noHeads?.code, noHeads?.why]).toEqual(['unreadable_file', 'No node wrote it.']);
   expect(refusal('backup', 'a', keyFile)).toBe(undefined);
 });
 

@@ -54,8 +54,8 @@ const changeColumns: readonly RunColumn<LimitChange>[] = [
   column('line', ({ file, line }) => `${file}:${line}`),
 ];
 
-function burstWords({ burst }: LimitChange): string {
-  return burst === undefined ? '–' : `of ${number(burst.sent)}: ${number(burst.old)} → ${number(burst.new)}`;
+function burstWords({ burst, burst_of = 0 }: LimitChange): string {
+  return burst === undefined ? '–' : `of ${number(burst_of)}: ${burst.map(number).join(' → ')}`;
 }
 
 export function changeWords({ kind, old, new: fresh, differs }: LimitChange): string {

@@ -142,13 +142,7 @@ export const diff = command({
     const page = folder === undefined ? undefined : await folders.writeAnswer(folder, { answer, csv, document });
     const { printDocument } = await import('../../report/command/print.js');
     printDocument(answer, document, given.json, { lines: (traffic?.readings ?? []).map(readingText), page });
-    if (given.annotate)
-      say(
-        report
-          .annotations(found)
-          .map((one) => `${one}\n`)
-          .join(''),
-      );
+    if (given.annotate) for (const one of report.annotations(found)) say(`${one}\n`);
   },
 });
 

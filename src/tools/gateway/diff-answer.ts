@@ -1,5 +1,5 @@
 // The schema of `weir diff --json`, and the types of its parts.
-import { exact, flag, shape, titled } from '../../core/schema/fields.js';
+import { exact, flag, shape } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Quantiles } from '../../harness/outcome/outcome-schema.js';
 import { Any, Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
@@ -52,11 +52,10 @@ const Change = exact({
   'new?': Text('The new limit in words.'),
   differs: Type.Array(Text('What else differs.')),
   'from?': Text('The old limit that this one replaces; `differs` is in words of no product.'),
-  'burst?': exact('Absent for limits on requests in flight.', {
-    sent: Count('Requests at once.'),
-    old: Count('Admitted before, delayed ones included.'),
-    new: Count('Admitted now.'),
-  }),
+  'burst?': Type.Array(
+    Count('Of burst_of requests at once, those that old and new limits admit, delayed ones included.'),
+  ),
+  'burst_of?': Count('Requests at once. Absent for limits on requests in flight.'),
 });
 
 export type LimitChange = Shaped<typeof Change>;
@@ -71,6 +70,13 @@ const refusals = {
 const ChangeCounts = exact({ name: Text('Whose they are.'), ...refusals });
 export type ChangeCounts = Shaped<typeof ChangeCounts>;
 const Counts = Type.Array(ChangeCounts);
+const { refused_old, refused_new, ...counts } = refusals;
+const KeyCounts = exact({
+  key: Text('The client, or what --key names.'),
+  old: refused_old,
+  new: refused_new,
+  ...counts,
+});
 const LeftOut = Type.Array(exact({ name, where, why: Text('Why it was not put through the log.') }));
 
 const Retries = exact({
@@ -93,15 +99,16 @@ const Retries = exact({
 
 export type RetryCost = Shaped<typeof Retries>;
 
-const Traffic = exact('With --log.', {
+const Traffic = exact({
   log: Text('Name of the log.'),
   ...refusals,
+  share: Type.Array(Measure('Share of the requests that old and new limits refuse.')),
   clients: Count('Clients of the log.'),
   clients_newly_refused: Count('Clients with newly refused requests.'),
   clients_newly_admitted: Count('Clients with newly admitted requests.'),
   newly_refused_share: Measure('newly_refused / requests.'),
   'newly_refused_at_once?': Count('With times of whole seconds: if all of a second came at its beginning.'),
-  by_client: Counts,
+  keys: Type.Array(KeyCounts),
   by_path: Counts,
   by_minute: Counts,
   by_limiter: Type.Array(exact({ name, where, file, line, newly_refused: Count('Requests it newly refuses.') })),
@@ -113,24 +120,30 @@ const Traffic = exact('With --log.', {
 
 export type DiffTraffic = Shaped<typeof Traffic>;
 
-export const DiffAnswer = titled('weir diff --json', {
+const Compared = {
   weir: Text('Version of the program.'),
   kind: Type.Literal('diff'),
   names: exact({ old: Text('As given.'), new: Text('As given.') }),
   replicas: Count('Instances of the gateway.'),
-  changes: Type.Array(Change),
+  limiters: Type.Array(Change, { description: 'Those that differ.' }),
+  not_understood: Type.Array(exact({ file, line, text: Text('What the new files have there.') })),
   'written?': exact('With --as: the old limits, written for another product.', {
     as: Text('The product.'),
     text: Text('Its configuration.'),
     left: Type.Array(Text('What it cannot say.')),
-    changes: Type.Array(Change),
+    limiters: Type.Array(Change),
     'traffic?': exact('With --log: refusals of both.', refusals),
   }),
   old: Side,
   new: Side,
-  'traffic?': Traffic,
-  'budget?': exact({
-    newly_refused_below: Measure('The share that may be newly refused.'),
-    held: Nullable(flag('Null if it cannot be judged.')),
-  }),
+};
+
+const Budget = exact({
+  newly_refused_below: Measure('The share that may be newly refused.'),
+  held: Nullable(flag('Null if it cannot be judged.')),
 });
+
+export const DiffAnswer = Type.Union(
+  [exact(Compared), exact('With --log.', { ...Compared, ...Traffic.properties, 'budget?': Budget })],
+  { title: 'weir diff --json' },
+);

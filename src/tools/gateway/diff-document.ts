@@ -130,12 +130,9 @@ function unreadWords({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): stri
 function trafficSentence({ requests, clients, newly_refused, newly_admitted, ...traffic }: LimitDiff): string {
   const of = (n: number, keys: number) => `${counted(n, 'request')} of ${counted(keys, 'client')}`;
   const isWhole = traffic.unjudged.length === 0;
-  const refused =
-    newly_refused === 0
-      ? isWhole
-        ? 'nothing'
-        : 'none'
-      : `${of(newly_refused, traffic.clients_newly_refused)} (${percent(newly_refused / requests)})`;
+  const none = isWhole ? 'nothing' : 'none';
+  const share = percent(newly_refused / requests);
+  const refused = newly_refused === 0 ? none : `${of(newly_refused, traffic.clients_newly_refused)} (${share})`;
   const admitted =
     newly_admitted === 0 ? '' : ` Newly admitted: ${of(newly_admitted, traffic.clients_newly_admitted)}.`;
   const { newly_refused_at_once: n = newly_refused } = traffic;
@@ -279,46 +276,48 @@ export function diffAnswer(diff: LimitsDiff): object {
     not_understood: side.notUnderstood,
     not_applied: side.notApplied,
   });
-  const { readings: _, unjudged = [], ...counts } = traffic ?? {};
-  const leftOut = (some: readonly LeftOut[]) =>
-    some.map(({ limiter, why }) => ({ name: limiter.name, where: limiter.where, why }));
   return {
     weir: VERSION,
     kind: 'diff',
     names,
     replicas,
-    changes,
+    limiters: changes,
+    not_understood: sides.new.notUnderstood.map(({ what: text, ...at }) => ({ ...at, text })),
     ...(move && { written: writtenAnswer(move) }),
     old: shown(sides.old),
     new: shown(sides.new),
-    ...(traffic && {
-      traffic: {
-        log,
-        ...counts,
-        newly_refused_share: shareOf(traffic),
-        by_client: traffic.by_client.slice(0, top),
-        by_path: traffic.by_path.slice(0, top),
-        by_limiter: [...traffic.by_limiter].map(([{ name, where, file, line }, newly_refused]) => {
-          return { name, where, file, line, newly_refused };
-        }),
-        left_out: { old: leftOut(traffic.left_out.old), new: leftOut(traffic.left_out.new) },
-        unjudged: leftOut(unjudged),
-      },
-    }),
-    ...(below !== undefined &&
-      traffic !== undefined && {
-        budget: {
-          newly_refused_below: below,
-          held: isUnjudged(diff) ? null : shareOf(traffic) < below,
-        },
+    ...(traffic && { log, ...trafficAnswer(traffic, top) }),
+    ...(traffic !== undefined &&
+      below !== undefined && {
+        budget: { newly_refused_below: below, held: isUnjudged(diff) ? null : shareOf(traffic) < below },
       }),
   };
 }
 
-function writtenAnswer({ as, text, left, changes, traffic }: LimitMove): object {
-  if (traffic === undefined) return { as, text, left, changes };
+function trafficAnswer({ readings: _, by_client, ...traffic }: LimitDiff, top: number): object {
+  const { requests, refused_old, refused_new, by_path, by_limiter, left_out, unjudged } = traffic;
+  const leftOut = (some: readonly LeftOut[]) =>
+    some.map(({ limiter, why }) => ({ name: limiter.name, where: limiter.where, why }));
+  return {
+    ...traffic,
+    share: [refused_old, refused_new].map((refused) => (requests === 0 ? 0 : refused / requests)),
+    newly_refused_share: shareOf(traffic),
+    keys: by_client.slice(0, top).map(({ name: key, refused_old: old, refused_new, ...counts }) => {
+      return { key, ...counts, old, new: refused_new };
+    }),
+    by_path: by_path.slice(0, top),
+    by_limiter: [...by_limiter].map(([{ name, where, file, line }, newly_refused]) => {
+      return { name, where, file, line, newly_refused };
+    }),
+    left_out: { old: leftOut(left_out.old), new: leftOut(left_out.new) },
+    unjudged: leftOut(unjudged),
+  };
+}
+
+function writtenAnswer({ as, text, left, changes: limiters, traffic }: LimitMove): object {
+  if (traffic === undefined) return { as, text, left, limiters };
   const { requests, refused_old, refused_new, newly_refused, newly_admitted } = traffic;
-  return { as, text, left, changes, traffic: { requests, refused_old, refused_new, newly_refused, newly_admitted } };
+  return { as, text, left, limiters, traffic: { requests, refused_old, refused_new, newly_refused, newly_admitted } };
 }
 
 /** GitHub workflow commands: an error for a limit over the budget, else notices. */

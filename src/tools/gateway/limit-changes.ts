@@ -77,17 +77,8 @@ function changeOf(
   const { name, where } = one;
   const isDefined = differs.length > 0 && differs.every((what) => DEFINED.test(what));
   const { file, line } = (isDefined ? one.defined : undefined) ?? one;
-  return {
-    kind,
-    name,
-    where,
-    file,
-    line,
-    old: old && limitWords(old),
-    new: fresh && limitWords(fresh),
-    differs,
-    burst: burstOf(old, fresh),
-  };
+  const words = { old: old && limitWords(old), new: fresh && limitWords(fresh) };
+  return { kind, name, where, file, line, ...words, differs, ...burstOf(old, fresh) };
 }
 
 /** Words written where a limit is defined, not where it is applied. */
@@ -133,13 +124,13 @@ const MOST_TEXT = 300;
 const cut = (text: string) => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text);
 
 /** The smallest burst, in powers of ten, that one side does not admit whole. */
-function burstOf(old: FoundLimiter | undefined, fresh: FoundLimiter | undefined): LimitChange['burst'] {
+function burstOf(old: FoundLimiter | undefined, fresh: FoundLimiter | undefined) {
   const sides = [old, fresh].map((one) => (one?.limit === undefined || one.isDryRun ? undefined : one));
   if (sides.some((one) => one !== undefined && limitsFlight(ruleIn(one)))) return undefined;
   const sent = Math.min(...sides.map((one) => (one === undefined ? Infinity : admittedAtOnce(one).sent)));
   if (sent === Infinity) return undefined;
-  const [before, after] = sides.map((one) =>
+  const burst = sides.map((one) =>
     one === undefined ? sent : burstDelays(one, sent).filter((delay) => delay !== LIMITED).length,
   );
-  return { sent, old: before!, new: after! };
+  return { burst, burst_of: sent };
 }

@@ -18,7 +18,8 @@ import { announcedBy, decided, type LeftOut, LimitSide } from './limit-sides.js'
 import { LimitTraffic } from './limit-traffic.js';
 
 export interface LimitDiff
-  extends Omit<DiffTraffic, 'log' | 'newly_refused_share' | 'by_limiter' | 'left_out' | 'unjudged'> {
+  extends Omit<DiffTraffic, 'log' | 'share' | 'newly_refused_share' | 'keys' | 'by_limiter' | 'left_out' | 'unjudged'> {
+  readonly by_client: readonly ChangeCounts[];
   /** Newly refused requests. */
   readonly by_limiter: ReadonlyMap<FoundLimiter, number>;
   readonly left_out: { readonly old: readonly LeftOut[]; readonly new: readonly LeftOut[] };

@@ -32,7 +32,7 @@ it.each([
 ])('a condition that the log shows decides request by request: %s', async (_, name, text, newly_refused) => {
   write(name, text);
   const { out, code } = await gate('none.conf', name);
-  expect([JSON.parse(out).traffic.newly_refused, code]).toEqual([newly_refused, newly_refused > 0 ? 1 : 0]);
+  expect([JSON.parse(out).newly_refused, code]).toEqual([newly_refused, newly_refused > 0 ? 1 : 0]);
 });
 
 it.each([
@@ -45,7 +45,7 @@ it.each([
 ])('requests are counted by a key of several parts: %s', async (key, newly_refused) => {
   write('key.conf', nginx(key, 1).replace('burst=1 nodelay', ''));
   const { out } = await gate('none.conf', 'key.conf', 'paths.log');
-  expect(JSON.parse(out).traffic).toMatchObject({ newly_refused, unjudged: [] });
+  expect(JSON.parse(out)).toMatchObject({ newly_refused, unjudged: [] });
 });
 
 it.each([
@@ -87,8 +87,7 @@ it('a change of what is not understood is said, and is never green', async () =>
 const main = (included: string) =>
   `events {}\nhttp { limit_req_zone $binary_remote_addr zone=z:10m rate=1r/m; ${included} }\n`;
 const site = (burst: number) => `server { location / { limit_req zone=z burst=${burst} nodelay; } }\n`;
-const newlyRefused = async (old: string, fresh: string) =>
-  JSON.parse((await gate(old, fresh)).out).traffic.newly_refused;
+const newlyRefused = async (old: string, fresh: string) => JSON.parse((await gate(old, fresh)).out).newly_refused;
 
 it.each([
   ['beside the main file', 'include sites-enabled/*;', { 'sites-enabled/shop': site(1) }],

@@ -76,24 +76,20 @@ it('weir diff without new limits and without a product to write them for is refu
 
 it('weir diff puts what it writes through the log as well', async () => {
   const { out } = await weir(['one.conf', 'two.conf', '--as', 'traefik', '--log', 'log.csv', '--time', 'ms', '--json']);
-  const { traffic, written } = JSON.parse(out);
-  expect([traffic.newly_refused, written.traffic]).toMatchObject([5, { requests: 15, newly_refused: 0 }]);
+  const { written, ...traffic } = JSON.parse(out);
+  expect(written.traffic).toMatchObject({ requests: 15, newly_refused: 0 });
+  expect(traffic).toMatchObject({ requests: 15, newly_refused: 5, newly_admitted: 0, newly_refused_share: 1 / 3 });
+  const many = { key: 'many', requests: 12, old: 2, new: 7, newly_refused: 5, newly_admitted: 0 };
+  expect([traffic.share, traffic.keys]).toEqual([[2 / 15, 7 / 15], [many]]);
 });
 
 it('weir diff prints JSON, too', async () => {
   const { out } = await weir(['one.conf', 'two.conf', '--json']);
+  const place = { name: 'api', where: 'location /api', file: 'two.conf', line: 3 };
   expect(JSON.parse(out)).toMatchObject({
     kind: 'diff',
-    changes: [
-      {
-        kind: 'changed',
-        name: 'api',
-        where: 'location /api',
-        file: 'two.conf',
-        line: 3,
-        burst: { sent: 100, old: 10, new: 5 },
-      },
-    ],
+    limiters: [{ kind: 'changed', ...place, burst: [10, 5], burst_of: 100 }],
+    not_understood: [],
     new: { limiters: [{ name: 'api', status: 503 }], not_understood: [], not_applied: [] },
   });
 });

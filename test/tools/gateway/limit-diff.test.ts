@@ -37,9 +37,9 @@ const many = (n: number, who: string, path: string, ms = 1): Row[] => Array.from
 // biome-ignore format: one case a line
 it.each([
   ['burst=5', 'burst=5', []],
-  ['burst=20 nodelay', 'burst=5 nodelay', [{ kind: 'changed', differs: ['burst 20 → 5'], burst: { sent: 100, old: 21, new: 6 } }]],
-  ['burst=5', 'burst=5 nodelay', [{ kind: 'changed', differs: ['nodelay none → true'], burst: { sent: 100, old: 6, new: 6 } }]],
-  ['burst=5000 nodelay', 'burst=2000 nodelay', [{ burst: { sent: 10_000, old: 5001, new: 2001 } }]],
+  ['burst=20 nodelay', 'burst=5 nodelay', [{ kind: 'changed', differs: ['burst 20 → 5'], burst: [21, 6], burst_of: 100 }]],
+  ['burst=5', 'burst=5 nodelay', [{ kind: 'changed', differs: ['nodelay none → true'], burst: [6, 6], burst_of: 100 }]],
+  ['burst=5000 nodelay', 'burst=2000 nodelay', [{ burst: [5001, 2001], burst_of: 10_000 }]],
 ])('limits are compared by their values: %s -> %s', (old, fresh, expected) => {
   const server = (burst: string) => `location /api { limit_req zone=api ${burst}; }`;
   expect(limitChanges(nginx(server(old)), nginx(server(fresh)))).toMatchObject(expected);
@@ -98,8 +98,7 @@ it('a limit of one host and path that is written in another format is one that c
       `http:\n  middlewares: { m: { rateLimit: { average: 1, burst: 25 } } }\n  routers: { r: { rule: "${rule}", middlewares: [m] } }`,
       'traefik.yml',
     );
-  const kinds = (rule: string) =>
-    limitChanges(old, router(rule)).map(({ kind, burst }) => [kind, burst?.old, burst?.new]);
+  const kinds = (rule: string) => limitChanges(old, router(rule)).map(({ kind, burst = [] }) => [kind, ...burst]);
   expect(kinds('Host(`a.example`) && PathPrefix(`/api`)')).toEqual([['changed', 26, 25]]);
   expect(kinds('Host(`b.example`) && PathPrefix(`/api`)')).toEqual([
     ['added', 100, 25],
