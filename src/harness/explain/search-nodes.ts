@@ -19,7 +19,8 @@ export interface SearchNode {
 type Passed = Readonly<Record<keyof Queues, readonly number[]>>;
 
 export const NONE: readonly number[] = [];
-export const NONE_PASSED: Passed = { admitted: NONE, limited: NONE, unknown: NONE };
+const NONE_PASSED: Passed = { admitted: NONE, limited: NONE, unknown: NONE };
+export const NONE_COUNTED = { admitted: 0, limited: 0, unknown: 0, passed: NONE_PASSED, soonest: NONE, latest: NONE };
 
 export function isAnyPassed({ admitted, limited, unknown }: Passed): boolean {
   return admitted.length + limited.length + unknown.length > 0;

@@ -14,7 +14,7 @@
 import { ALWAYS, type Counted, type RuleCounting, type Span } from './counting.js';
 import type { Phase } from './phases.js';
 import { firstDifference, type Queue, type Queues, since } from './queues.js';
-import { isAnyPassed, layerOf, NONE, NONE_PASSED, type SearchNode } from './search-nodes.js';
+import { isAnyPassed, layerOf, NONE, NONE_COUNTED, type SearchNode } from './search-nodes.js';
 
 interface SearchOptions extends Phase {
   /** Searches all phases from `startMs` to this much later as one: if it explains nothing, none of them does. Default: 0. */
@@ -22,6 +22,8 @@ interface SearchOptions extends Phase {
   readonly mostNodes: number;
   /** Cached result for a common prefix of the requests, on the same clock. */
   readonly near?: Explained | undefined;
+  /** What the limiter may hold before the first request. Default: nothing. */
+  readonly from?: readonly SearchNode[] | undefined;
   readonly earlier?: EarlierUse | undefined;
 }
 
@@ -123,16 +125,15 @@ class Search {
 
   /** The start, or the last diagonal shared with the similar search. */
   #beginning(): readonly SearchNode[] {
-    const { near } = this.#options;
+    const { near, earlier, from } = this.#options;
+    if (from !== undefined) return from;
     const names = ['admitted', 'limited', 'unknown'] as const;
     const alike = near && names.map((name) => [name, firstDifference(near.queues[name], this.#queues[name])] as const);
     const known = near?.diagonals.findLast(({ most }) => alike!.every(([name, place]) => most[name] < place));
     if (known !== undefined) return known.nodes;
     const begin = Math.min(...names.map((name) => this.#on[name].sent[0] ?? Infinity));
-    const none = { admitted: 0, limited: 0, unknown: 0, passed: NONE_PASSED, soonest: NONE, latest: NONE };
     const fresh = (tMs: number): SearchNode[] =>
-      this.#counting.begin(tMs, this.#options.longAgoMs).map((state) => ({ ...none, state, nowMs: tMs }));
-    const { earlier } = this.#options;
+      this.#counting.begin(tMs, this.#options.longAgoMs).map((state) => ({ ...NONE_COUNTED, state, nowMs: tMs }));
     return earlier === undefined ? fresh(begin) : this.#afterUse(fresh(begin - earlier.spanMs), earlier, begin);
   }
 
@@ -143,9 +144,8 @@ class Search {
     beginMs: number,
   ): readonly SearchNode[] {
     const { mostNodes, widthMs = 0 } = this.#options;
-    const whole = { from: beginMs - spanMs, to: beginMs + widthMs };
     const instants = SHARES.map((share) => beginMs - share * spanMs).map((ms) => ({ from: ms, to: ms }));
-    const spans = this.#counting.isBounded ? [whole] : instants;
+    const spans = this.#counting.isBounded ? [{ from: beginMs - spanMs, to: beginMs + widthMs }] : instants;
     const used = layerOf(this.#counting, MOST_APART);
     let layer = fresh;
     for (let n = 0; n <= most && layer.length > 0 && this.#nodes < mostNodes / 2; n += 1) {
@@ -274,8 +274,7 @@ class Search {
   /** Adds the release of the last counted request, if releases come in any order. Undefined if a release is too early. */
   #released(node: SearchNode, released: Span | undefined): SearchNode | undefined {
     if (this.#counting.holds !== 'in any order') return node;
-    const { nowMs } = node;
-    const isHeld = (ms: number) => ms > nowMs;
+    const isHeld = (ms: number) => ms > node.nowMs;
     const one = {
       ...node,
       soonest: (released === undefined ? node.soonest : inserted(node.soonest, released.from)).filter(isHeld),

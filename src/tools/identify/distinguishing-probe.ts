@@ -120,15 +120,13 @@ function restsOf(alive: readonly Fitted[], hasKeys: boolean, isNext: boolean): r
 
 /** When the last answer came, in ms. */
 function lastOf({ seen }: Evidence): number {
-  return seen.reduce((most, one) => Math.max(most, one.sentMs, finite(one.answeredMs)), 0);
+  return seen.reduce((most, one) => Math.max(most, Number.isFinite(one.answeredMs) ? one.answeredMs : one.sentMs), 0);
 }
 
 function longestMsOf(hypothesis: Hypothesis): number {
   const { structure, parameters } = hypothesis;
   return Math.max(windowMsOf(hypothesis), structure.has.includes('otherMs') ? parameters.otherMs : 0);
 }
-
-const finite = (ms: number) => (Number.isFinite(ms) ? ms : 0);
 
 function phasesOf({ structure, parameters }: Hypothesis): number[] {
   const period = structure.period?.(parameters);

@@ -27,15 +27,13 @@ export async function writeFindings(
 ): Promise<string> {
   const path = resolve(folder);
   const lines = found.evidence.seen.map((one) => JSON.stringify(one));
+  const identification = identificationOf(answer, found.evidence.seen, target);
   const scenario = followUpScenario(answer, target, found.evidence.seen, sent);
   try {
     makeFolder(path);
     await Promise.all([
       ...(found.evidence.uncertaintyMs > 0 ? [] : [writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`)]),
-      writeFile(
-        join(path, 'answer.json'),
-        `${JSON.stringify(identificationOf(answer, found.evidence.seen, target), undefined, 2)}\n`,
-      ),
+      writeFile(join(path, 'answer.json'), `${JSON.stringify(identification, undefined, 2)}\n`),
       writeFile(join(path, 'index.html'), evidencePage(target, found, answer)),
       ...(scenario === undefined ? [] : [writeFile(join(path, 'scenario.yaml'), scenario)]),
     ]);

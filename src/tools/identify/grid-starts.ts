@@ -5,12 +5,13 @@
 //
 //   pairs      |--------------|                   counted at the first instant, gone at the second: an edge for each cell of a window between
 import { modulo } from '../../core/math/modulo.js';
+import type { Range } from '../../core/math/range.js';
 import { sampleEvenly } from '../../core/math/sample-evenly.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
 import { midpoints, parametersOf, withEdgeAt } from './parameter-steps.js';
 import type { Parameters, Structure } from './structure.js';
-import { type Pair, pairsInCells, SLACK_MS, type Spans } from './window-spans.js';
+import { type Pair, pairsInCells, SLACK_MS } from './window-spans.js';
 
 const PERIOD_STEP = 0.01;
 const LEAST_STEP = 2e-4;
@@ -28,13 +29,13 @@ export function startsOnEdges(
   structure: Structure,
   waits: readonly number[],
   { returns }: Features,
-  spans: Spans,
+  spans: Range,
 ): Parameters[] {
   const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
   // No tick lies within continuous refusals, and two returns of a key have different ticks.
-  const leastMs = Math.max(0.9 * Math.max(SLACK_MS, ...returns.map((one) => one.refusedMs)), spans.leastMs);
+  const leastMs = Math.max(0.9 * Math.max(SLACK_MS, ...returns.map((one) => one.refusedMs)), spans.least);
   const mostMs = Math.min(
-    spans.mostMs,
+    spans.most,
     1.1 * Math.min(MOST_TIMES * Math.max(...waits), ...apart.filter((ms) => ms > leastMs)),
   );
   const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
@@ -75,9 +76,7 @@ function arcWithin(returns: readonly Return[], period: number) {
 }
 
 /** A range of periods, and the phases of an edge that it leaves possible, since an anchor; in ms. */
-interface Periods {
-  readonly least: number;
-  readonly most: number;
+interface Periods extends Range {
   readonly arcs: readonly Arc[];
 }
 
@@ -87,7 +86,7 @@ type Arc = readonly [fromMs: number, toMs: number];
  * For rules that count in cells. Ranges of periods are halved as long as every pair leaves a phase possible for some period in them: no
  * period that explains the answers is lost.
  */
-export function startsInCells(structure: Structure, limit: number, evidence: Evidence, spans: Spans): Parameters[] {
+export function startsInCells(structure: Structure, limit: number, evidence: Evidence, spans: Range): Parameters[] {
   const cells = structure.part ?? 1;
   const pairs = pairsInCells(structure, limit, evidence);
   const times = pairs.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
@@ -99,7 +98,7 @@ export function startsInCells(structure: Structure, limit: number, evidence: Evi
     most,
     arcs: arcsOf(pairs, cells, anchorMs, (least + most) / 2, (most - least) / 2),
   });
-  let ranges = [rangeOf(spans.leastMs / cells, spans.mostMs / cells)];
+  let ranges = [rangeOf(spans.least / cells, spans.most / cells)];
   const isWide = ({ least, most }: Periods) =>
     most - least > LEAST_PERIOD_STEP && ((most - least) / least) * (last - first) > SLACK_MS;
   while (ranges.length < MOST_RANGES && ranges.some(isWide)) {
@@ -112,16 +111,12 @@ export function startsInCells(structure: Structure, limit: number, evidence: Evi
   }
   return ranges.flatMap(({ least, most, arcs }) => {
     const period = (least + most) / 2;
-    return arcs.flatMap(([fromMs, toMs]) => {
-      const phases = Math.max(1, Math.ceil(((toMs - fromMs) / period) * MOST_PHASES));
-      return Array.from({ length: phases }, (_, k) =>
-        withEdgeAt(
-          structure,
-          parametersOf(structure, limit, period * cells),
-          anchorMs + fromMs + ((k + 0.5) / phases) * (toMs - fromMs),
-        ),
-      );
-    });
+    const parameters = parametersOf(structure, limit, period * cells);
+    return arcs.flatMap(([fromMs, toMs]) =>
+      midpoints(Math.max(1, Math.ceil(((toMs - fromMs) / period) * MOST_PHASES))).map((share) =>
+        withEdgeAt(structure, parameters, anchorMs + fromMs + share * (toMs - fromMs)),
+      ),
+    );
   });
 }
 

@@ -31,11 +31,11 @@ export function roundedOf(
         .flatMap((one) => phasesNear(structure, one)),
     ),
   );
-  const gives = (one: Parameters) => violationOf({ structure, parameters: one }, evidence, { mostMs }).ms <= mostMs;
-  const given = candidates.find(gives) ?? parameters;
-  if (structure.period === undefined) return centred(structure, given, gives);
   const violation = (one: Parameters, most: number) =>
     violationOf({ structure, parameters: one }, evidence, { mostMs: most }).ms;
+  const gives = (one: Parameters) => violation(one, mostMs) <= mostMs;
+  const given = candidates.find(gives) ?? parameters;
+  if (structure.period === undefined) return centred(structure, given, gives);
   // A window that is a little off misses more answers the longer the grid goes on: it must come as near as the best fit.
   const isAsNear = (one: Parameters) => violation(one, violationMs) <= violationMs;
   for (const spanMs of roundIn(pieces, parameters.spanMs)) {

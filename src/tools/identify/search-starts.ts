@@ -1,5 +1,6 @@
 // Starting points of the search for parameters. Pure.
 import { log } from '../../core/math/elementary.js';
+import type { Range } from '../../core/math/range.js';
 import { sampleEvenly } from '../../core/math/sample-evenly.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
@@ -7,7 +8,7 @@ import { MOST_ON_EDGES, startsInCells, startsOnEdges } from './grid-starts.js';
 import { midpoints, parametersOf, withEdgeAt } from './parameter-steps.js';
 import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
 import { PROMPT_MS } from './violation.js';
-import { type Spans, windowSpansOf } from './window-spans.js';
+import { windowSpansOf } from './window-spans.js';
 
 export const GRID = 1.12;
 /** Range of spans, relative to the times in which quota returned. */
@@ -56,7 +57,7 @@ function searchedSpans(
   if (structure.family === 'queue' && heldStepMs !== undefined) {
     for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
   }
-  return { shortest, longest, leastMs, mostMs, spans };
+  return { shortest, longest, least: leastMs, most: mostMs, spans };
 }
 
 export function* startsOf(
@@ -73,13 +74,7 @@ export function* startsOf(
       .slice(-1)
       .map((at) => ms - at),
   );
-  const {
-    shortest,
-    longest,
-    leastMs: least,
-    mostMs: most,
-    spans,
-  } = searchedSpans(structure, evidence, features, waits, where);
+  const { shortest, longest, least, most, spans } = searchedSpans(structure, evidence, features, waits, where);
   // A block begins with a refusal that no admission follows, at the latest with the last one: this bounds its length.
   const blocks = blocksFrom(returns, structure.isPutOff === true);
   const { known } = where;
@@ -99,8 +94,8 @@ export function* startsOf(
     const within = windowSpansOf(structure, limit, evidence);
     if (within === undefined) continue;
     const own = {
-      leastMs: within.leastMs > shortest ? within.leastMs : least,
-      mostMs: within.mostMs < longest ? within.mostMs : Math.max(most, LONGEST * within.leastMs),
+      least: within.least > shortest ? within.least : least,
+      most: within.most < longest ? within.most : Math.max(most, LONGEST * within.least),
     };
     if (isCounted) {
       yield* startsInCells(structure, limit, evidence, own);
@@ -113,7 +108,7 @@ export function* startsOf(
       if (onEdges.length < MOST_ON_EDGES) continue;
     }
     const by = isEstimate ? GRID : 1;
-    const isWithin = (ms: number) => ms > within.leastMs / by && ms < within.mostMs * by;
+    const isWithin = (ms: number) => ms > within.least / by && ms < within.most * by;
     const ownSpans =
       structure.window === undefined || isEstimate
         ? spans.filter(isWithin)
@@ -151,10 +146,10 @@ function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {
   return [...new Set(mosts.map((ms) => (refusedMs < ms ? (refusedMs + ms) / 2 : ms)))];
 }
 
-function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
-  const n = Math.max(2, Math.ceil(log(mostMs / leastMs) / log(factor)));
-  const at = (share: number) => leastMs * (mostMs / leastMs) ** share;
-  return mostMs < leastMs ? [] : [...midpoints(n).map(at), at(0.5 / n ** 2), at(1 - 0.5 / n ** 2)];
+function spansWithin({ least, most }: Range, factor: number): number[] {
+  const n = Math.max(2, Math.ceil(log(most / least) / log(factor)));
+  const at = (share: number) => least * (most / least) ** share;
+  return most < least ? [] : [...midpoints(n).map(at), at(0.5 / n ** 2), at(1 - 0.5 / n ** 2)];
 }
 
 const FINE_GRID = 1.04;

@@ -8,13 +8,9 @@
 // In cells a request leaves up to a cell early; successive windows may hold a limit at the end of one and at the beginning of the next.
 // An estimate remembers two windows and fades from one to the next: in d ms it admits at most limit + limit d / window + 1.
 import { firstIndex } from '../../core/math/first-index.js';
+import type { Range } from '../../core/math/range.js';
 import type { AnswerQueue, Evidence, KeyEvidence } from './evidence.js';
 import { isInCells, type Structure } from './structure.js';
-
-export interface Spans {
-  readonly leastMs: number;
-  readonly mostMs: number;
-}
 
 export const SLACK_MS = 2;
 
@@ -29,24 +25,24 @@ export interface Pair {
   readonly hasLeft: boolean;
 }
 
-export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Spans | undefined {
+export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Range | undefined {
   const { window, part = 1 } = structure;
-  if (window === undefined) return { leastMs: 0, mostMs: Infinity };
+  if (window === undefined) return { least: 0, most: Infinity };
   const early = isInCells(structure) ? part / (part - 1) : 1;
-  let [leastMs, mostMs] = [0, Infinity];
+  let [least, most] = [0, Infinity];
   for (const one of keys) {
     for (const { fromMs, toMs, hasLeft } of pairsOf(one, limit, window)) {
-      if (hasLeft) mostMs = Math.min(mostMs, early * (toMs - fromMs + SLACK_MS));
-      else leastMs = Math.max(leastMs, (toMs - fromMs) / (window.isEstimate ? 2 : 1) - SLACK_MS);
+      if (hasLeft) most = Math.min(most, early * (toMs - fromMs + SLACK_MS));
+      else least = Math.max(least, (toMs - fromMs) / (window.isEstimate ? 2 : 1) - SLACK_MS);
     }
     if (!window.isEstimate) continue;
     for (const more of [1, limit]) {
       one.admitted.last.slice(limit + more).forEach((last, k) => {
-        mostMs = Math.min(mostMs, (limit / more) * (last - one.admitted.first[k]!) + SLACK_MS);
+        most = Math.min(most, (limit / more) * (last - one.admitted.first[k]!) + SLACK_MS);
       });
     }
   }
-  return leastMs > mostMs || leastMs === Infinity ? undefined : { leastMs, mostMs };
+  return least > most || least === Infinity ? undefined : { least, most };
 }
 
 /** For windows made of cells, or of one: an edge at which a whole cell leaves lies between the instants of a pair that `hasLeft`. */
