@@ -33,6 +33,10 @@ export function quickestMs(requests: readonly SeenRequest[]): number {
   return requests.reduce((least, one) => Math.min(least, one.answeredMs - one.sentMs), Number.POSITIVE_INFINITY);
 }
 
+export function slowestMs(requests: readonly SeenRequest[]): number {
+  return requests.reduce((most, one) => Math.max(most, one.answeredMs - one.sentMs), 0);
+}
+
 export function wayWords(wayMs: number, leastMs: number): string {
   return (
     `The network was taken to need at least ${wayMs.toFixed(1)} ms there and back for every request: ` +

@@ -4,12 +4,20 @@ import type { Plan } from '../../core/limiter/plan.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { cycleOf } from '../../core/time/cycle.js';
 import { type Explanation, explain, type Refuted, saysEnough } from '../explain/explain.js';
-import { behindMs, byContract, type Pause, quickestMs, type SeenRequest, wayWords } from '../explain/seen-request.js';
+import {
+  behindMs,
+  byContract,
+  type Pause,
+  quickestMs,
+  type SeenRequest,
+  slowestMs,
+  wayWords,
+} from '../explain/seen-request.js';
 import type { Difference } from '../outcome/outcome-schema.js';
 import { waitsInWords } from './announced-waits.js';
 import type { Findings } from './comparison-verdict.js';
 import type { LiveSeen } from './live-run.js';
-import { neighbourWords } from './neighbours.js';
+import { neighbourWords, untestedWords } from './neighbours.js';
 import { PAUSE_MS } from './run-clock.js';
 import { ForeignTarget } from './target.js';
 import { usedBefore } from './used-before.js';
@@ -26,12 +34,10 @@ interface Followed {
 export function windowRules({ thresholds, aggregates }: Plan, cycleMs: number): Followed {
   const [threshold = Number.POSITIVE_INFINITY] = thresholds;
   const within = aggregates[0]?.within ?? 1;
-  const byCycle = { threshold, within, cycle_ms: cycleMs };
-  const byMs = { limit: threshold, window_ms: within * cycleMs, count_refused: true };
   return {
     rules: [
-      { primitive: 'rolling_count', params: byCycle },
-      { primitive: 'sliding_log', params: byMs },
+      { primitive: 'rolling_count', params: { threshold, within, cycle_ms: cycleMs } },
+      { primitive: 'sliding_log', params: { limit: threshold, window_ms: within * cycleMs, count_refused: true } },
     ],
     isShared: true,
   };
@@ -42,8 +48,10 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
   const { names } = seen.asked;
   const { slackMs } = requestLog.options;
   const all = requestLog.seen;
-  const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
-  const longestMs = longestLimitedMs(all);
+  const isForeign = target instanceof ForeignTarget;
+  const promisedMs = isForeign ? target.transportMs : undefined;
+  // Limited requests are not held: a late answer to one shows a slow transport, or a delay of the generator itself.
+  const longestMs = slowestMs(all.filter(({ decision }) => decision === 'limited'));
   const transportMs =
     promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + seen.lagMs.most + 2 * apartMs;
   const pauses = joined([...seen.pauses, ...pausesOf(all, promisedMs)]);
@@ -54,7 +62,6 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
   let used: string | undefined;
   const explained: (readonly SeenRequest[])[] = [];
   let wayMs = 0;
-  const isForeign = target instanceof ForeignTarget;
   const each = isShared ? [all] : byContract(all, names.length);
   each.forEach((requests, index) => {
     if (requests.length === 0) return;
@@ -71,41 +78,21 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
       explained.push(requests.map((one) => ({ ...one, answeredMs: one.answeredMs - ownMs })));
     } else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
-  if (seen.asked.rules !== undefined && all.every(({ decision }) => decision !== 'limited'))
-    tooUncertain ??= `None of ${all.length} requests was refused, as without any limit: a window may have ended among them.`;
+  if (seen.asked.rules !== undefined) tooUncertain ??= untestedWords(all, rules, { slackMs, transportMs });
   const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(all))}`;
   const neighbours = () => (isForeign ? neighbourWords(explained, rules, { slackMs, transportMs }) : undefined);
   return { differences, tolerance, used, tooUncertain, remark, neighbours };
 }
 
-/** Limited requests are not held: a late answer to one shows a slow transport, or a delay of the generator itself. */
-function longestLimitedMs(requests: readonly SeenRequest[]): number {
-  return requests.reduce(
-    (most, { decision, sentMs, answeredMs }) => (decision === 'limited' ? Math.max(most, answeredMs - sentMs) : most),
-    0,
-  );
-}
-
 function differenceOf({ settled, isHeld }: Refuted, contract: string, cycleMs: number): Difference {
   const { last, set } = settled();
-  const common = { cycle: cycleOf(last.sentMs, cycleMs), contract };
+  const isLate = isHeld && last.decision === 'admitted';
+  const found = isLate
+    ? { figure: 'answer time', predicted: 'another delay', observed: `${Math.round(last.answeredMs - last.sentMs)} ms` }
+    : { figure: 'decision', predicted: last.decision === 'admitted' ? 'limited' : 'admitted', observed: last.decision };
   const these = set === undefined ? 'the answers up to here' : wordsOf(set);
-  if (isHeld && last.decision === 'admitted') {
-    return {
-      ...common,
-      figure: 'answer time',
-      predicted: 'another delay',
-      observed: `${Math.round(last.answeredMs - last.sentMs)} ms`,
-      note: `no counting order can explain the times of ${these}`,
-    };
-  }
-  return {
-    ...common,
-    figure: 'decision',
-    predicted: last.decision === 'admitted' ? 'limited' : 'admitted',
-    observed: last.decision,
-    note: `no counting order can explain ${these}`,
-  };
+  const note = `no counting order can explain ${isLate ? 'the times of ' : ''}${these}`;
+  return { cycle: cycleOf(last.sentMs, cycleMs), contract, ...found, note };
 }
 
 function wordsOf(set: readonly SeenRequest[]): string {
@@ -150,10 +137,8 @@ function joined(pauses: readonly Pause[]): Pause[] {
 }
 
 function pausedWords(pauses: readonly Pause[]): string {
-  const [total, times] = [
-    behindMs(pauses, Number.POSITIVE_INFINITY).toFixed(0),
-    pauses.length === 1 ? '' : ` in ${pauses.length} pauses`,
-  ];
+  const total = behindMs(pauses, Number.POSITIVE_INFINITY).toFixed(0);
+  const times = pauses.length === 1 ? '' : ` in ${pauses.length} pauses`;
   return (
     `No counting order can explain the answers of a limiter with a running clock. This machine was stopped for up to ${total} ms${times}: ` +
     'a limiter that runs here and whose clock stopped with it could have answered so.'
@@ -165,31 +150,16 @@ function uncertaintyOf(
   requests: readonly SeenRequest[],
   pauses: readonly Pause[],
 ): string {
-  const longestMs = requests
-    .filter(({ decision }) => decision !== 'unknown')
-    .reduce((most, { sentMs, answeredMs }) => Math.max(most, answeredMs - sentMs), 0);
+  const longestMs = slowestMs(requests.filter(({ decision }) => decision !== 'unknown'));
   const took = `answers took up to ${longestMs.toFixed(0)} ms`;
   if (found.type === 'unknown') {
     if (found.why === 'paused') return pausedWords(pauses);
     return found.why === 'too many'
-      ? `The requests could have been counted in too many orders to look at all of them: ${took}, and at most ${mostAtOnce(requests)} were under way at once.`
+      ? `The requests could have been counted in too many orders to look at all of them, since ${took}. Send fewer at once.`
       : 'What the rule decides follows from how long each request is in flight at the target, which is not seen from outside.';
   }
   return (
     `The answers would fit too many limiters: of ${found.sampled} requests that were looked at ${found.ambiguous} could have been ` +
     `admitted or limited alike, since ${took}.`
   );
-}
-
-function mostAtOnce(requests: readonly SeenRequest[]): number {
-  const ends = requests.flatMap(({ sentMs, answeredMs }) => [
-    { atMs: sentMs, by: 1 },
-    { atMs: answeredMs, by: -1 },
-  ]);
-  let [now, most] = [0, 0];
-  for (const { by } of ends.sort((a, b) => a.atMs - b.atMs || a.by - b.by)) {
-    now += by;
-    most = Math.max(most, now);
-  }
-  return most;
 }

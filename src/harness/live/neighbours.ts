@@ -6,9 +6,9 @@ import { planRule } from '../../core/limiter/planned-rule.js';
 import { delaysOf, LIMITED } from '../../core/limiter/rule/rule.js';
 import { type RuleDefinition, ratePerMs, uncheckedRule } from '../../core/limiter/rule/rule-definition.js';
 import { countingOf } from '../explain/counting-of.js';
-import { type ExplanationOptions, isExplained } from '../explain/explain.js';
-import { quickestMs, type SeenRequest } from '../explain/seen-request.js';
-import { memoryMs, type NearRules, nearRulesOf } from './near-rules.js';
+import { type ExplanationOptions, explain, isExplained } from '../explain/explain.js';
+import { quickestMs, type SeenRequest, slowestMs } from '../explain/seen-request.js';
+import { memoryMs, type NearRules, nearRulesOf, seconds } from './near-rules.js';
 
 const NODES = 5_000;
 const NODES_OF_REQUEST = 5;
@@ -48,6 +48,29 @@ export function neighbourWords(
   const which = load?.near.length === near.length ? 'them' : load && listed(load.near);
   const better = load === undefined ? '' : `; --rate ${load.rate} --for ${load.duration} would distinguish ${which}`;
   return `These answers agree with ${listed(near)} as well${why}${better}.`;
+}
+
+/** Of what the limit remembers: answers that come sooner leave little open. */
+const PROMPT = 0.1;
+
+/** Why a load that tests a limit did not: none was refused, or late answers alone agree, which those of many limits might. */
+export function untestedWords(
+  seen: readonly SeenRequest[],
+  rules: readonly RuleDefinition[],
+  options: ExplanationOptions,
+): string | undefined {
+  if (seen.every(({ decision }) => decision !== 'limited'))
+    return `None of ${seen.length} requests was refused, as without any limit: a window may have ended among them.`;
+  const promptMs = PROMPT * memoryMs(rules[0]!);
+  const sentMs = seen.map((one) => one.sentMs);
+  const holds = rules.some((rule) => slowestMs(answersOf(rule, sentMs, 0)) > 0);
+  const prompt = seen.map((one) => {
+    const answeredMs = Math.min(one.answeredMs, one.sentMs + promptMs);
+    return holds && one.decision === 'admitted' ? one : { ...one, answeredMs };
+  });
+  if (explain(prompt, rules, options).type !== 'refuted') return undefined;
+  const late = `Answers took up to ${seconds(slowestMs(seen))}`;
+  return `${late}: they agree only if requests were counted more than ${seconds(promptMs)} after they were sent.`;
 }
 
 export interface Load {

@@ -12,7 +12,7 @@ import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js'
 import { Failure } from '../../core/schema/failure.js';
 import { explain, isExplained, type Settled } from '../../harness/explain/explain.js';
 import { meantRules, passesUnlimited, requestsToTest, SLACK_MS } from '../../harness/explain/meant-rules.js';
-import type { SeenRequest } from '../../harness/explain/seen-request.js';
+import { type SeenRequest, slowestMs } from '../../harness/explain/seen-request.js';
 import { nearRulesOf, seconds } from '../../harness/live/near-rules.js';
 import { listed } from '../../report/words.js';
 
@@ -92,7 +92,7 @@ function notTested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[
   const enough = requestsToTest(rules);
   const spanMs = (seen.at(-1)?.sentMs ?? 0) - (seen[0]?.sentMs ?? 0);
   const silent = seen.some(({ decision }) => decision === 'unknown') ? ' Some of their answers are not known.' : '';
-  const lateMs = seen.reduce((most, { sentMs, answeredMs }) => Math.max(most, answeredMs - sentMs), 0);
+  const lateMs = slowestMs(seen);
   const late = ` An answer took ${seconds(lateMs)}, in which a window may end: repeat it where answers come sooner.`;
   const isLate = silent === '' && lateMs > spanMs && seen.length >= (enough ?? Infinity);
   const next = isLate ? late : enough === undefined ? '' : ` Send ${enough} at once.`;

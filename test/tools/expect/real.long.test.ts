@@ -1,5 +1,6 @@
 // Assertions on real limiters: those of Node's frameworks in memory, one on Redis, and the same by `weir check`.
 import { readFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Hono } from 'hono';
@@ -16,6 +17,7 @@ import {
   startFlexible,
   startFlexibleOnRedis,
 } from '../../harness/live/real-servers.js';
+import { loopback } from '../../loopback.js';
 
 const LIMIT = 10;
 const WINDOW_MS = 3_000;
@@ -83,12 +85,27 @@ it.concurrent.each(Object.keys(real))('an assertion passes %s, and fails it as o
 });
 
 // Not beside others: a judgement above may take seconds, in which no server below would answer.
-it('weir check cannot judge what a window that ends meanwhile explains, and says so', async () => {
-  const { url, close } = await startExpress(1_000, LIMIT);
-  const words = ['check', url, `${LIMIT} in 1s`, '--budget', '7', '--out', 'none'];
-  const { code: status, out: printed } = await weir(words);
-  await close();
-  expect([status, printed]).toEqual([4, expect.stringMatching(/None of 7 requests was refused/)]);
+/** In windows of two fifths of WINDOW_MS, with answers that are longer under way than such a window lasts. */
+function lateAnswers() {
+  const limiter = new RateLimiterMemory({ points: LIMIT, duration: 0.4 * (WINDOW_MS / 1000) });
+  const app = async (_: unknown, response: ServerResponse) => {
+    response.statusCode = await limiter.consume('key').then(
+      () => 200,
+      () => 429,
+    );
+    setTimeout(() => response.end(), 0.45 * WINDOW_MS);
+  };
+  return loopback(createServer(app));
+}
+
+it.each([
+  ['a window may end', () => startExpress(1_000, LIMIT), '10 in 1s', 7, /None of 7 requests was refused/],
+  ['answers come late', lateAnswers, '10 in 3s', 60, /agree only if requests were counted more\s+than 0.3 s/],
+] as const)('weir check cannot judge a load in which %s, and says so', async (_, starting, words, budget, said) => {
+  const { url } = await starting();
+  await expect
+    .poll(() => weir(['check', url, words, '--budget', `${budget}`, '--out', 'none']))
+    .toMatchObject({ code: 4, out: expect.stringMatching(said) });
 });
 
 /** On a busy machine a run may be invalid, and is asked for once more, of a new server. */
