@@ -13,6 +13,11 @@ export function tries(all: number): number {
   return isAll ? all : Math.ceil(all / 10);
 }
 
+/** For texts. The unit `binary` of fast-check first makes a table of all characters, in a second of each process. */
+export const anyCharacter = fc
+  .integer({ min: 0, max: 0x10ffff - 0x800 })
+  .map((n) => String.fromCodePoint(n < 0xd800 ? n : n + 0x800));
+
 type Values<T> = { [K in keyof T]: fc.Arbitrary<T[K]> };
 /** How often, as in `tries`, or options; default: as `after-file.ts` has it. */
 type How = number | fc.Parameters<any>;

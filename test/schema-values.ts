@@ -1,5 +1,6 @@
 // Owns making values from a schema: most of them fit, some nearly. Leaves what they are for to the tests.
 import fc from 'fast-check';
+import { anyCharacter } from './draws.js';
 
 export type Schema = Readonly<Record<string, any>>;
 
@@ -87,7 +88,7 @@ const names = fc.oneof(
 );
 
 function textOf({ pattern, minLength = 0, maxLength = 80 }: Schema): fc.Arbitrary<string> {
-  const any = fc.string({ unit: 'binary', minLength, maxLength: Math.min(maxLength, 200) });
+  const any = fc.string({ unit: anyCharacter, minLength, maxLength: Math.min(maxLength, 200) });
   return fc.oneof(
     { weight: 20, arbitrary: pattern === undefined ? any : fc.stringMatching(withoutLookahead(pattern)) },
     any,

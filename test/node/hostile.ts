@@ -7,6 +7,7 @@
 import fc from 'fast-check';
 import type { Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
+import { anyCharacter } from '../draws.js';
 import { mostly, nasty, type Schema } from '../schema-values.js';
 import { type About, bodyOf, pathOf } from './route-request.js';
 
@@ -31,7 +32,7 @@ export function hostileRequests(about: Hostile): Readonly<Record<string, Bytes>>
     'of odd targets, headers and bodies': oddRequest(about),
     'that are noise': fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 600 }).map((bytes) => Buffer.from(bytes)),
-      fc.string({ unit: 'binary', minLength: 1 }).map((text) => Buffer.from(text)),
+      fc.string({ unit: anyCharacter, minLength: 1 }).map((text) => Buffer.from(text)),
       fc
         .array(fc.constantFrom('GET ', '/ ', 'HTTP/1.1', '\r\n', '\n', '\r', ':', ' ', '\0', 'Host'), { minLength: 1 })
         .map((parts) => Buffer.from(parts.join(''))),

@@ -11,7 +11,7 @@ import { Failure } from '../../../src/core/schema/failure.js';
 import { replay } from '../../../src/harness/simulate/replay.js';
 import { simulate } from '../../../src/harness/simulate/simulate.js';
 import { weirHere } from '../../cli/command-line.js';
-import { forAllAsync } from '../../draws.js';
+import { anyCharacter, forAllAsync } from '../../draws.js';
 import { failureIn } from '../../failures.js';
 import { read } from '../../harness/scenario/reading.js';
 import { readText } from '../../harness/traffic/log/reading.js';
@@ -19,7 +19,7 @@ import { temporaryFiles } from '../../left-behind.js';
 
 const inherited = Object.getOwnPropertyNames(Object.prototype);
 const hostile = [...inherited, 'prototype', 'length', 'caller', 'then', 'toJSON', 'at', 'map'];
-const names = fc.oneof(fc.constantFrom(...hostile), fc.string(), fc.string({ unit: 'binary' }));
+const names = fc.oneof(fc.constantFrom(...hostile), fc.string(), fc.string({ unit: anyCharacter }));
 
 const { folder, file } = temporaryFiles();
 

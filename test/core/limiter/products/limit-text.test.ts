@@ -6,7 +6,7 @@ import { completeLimit, limitText, readLimit } from '../../../../src/core/limite
 import { checkLimiter, limiterDefinition } from '../../../../src/core/limiter/products/limiter-spec.js';
 import { definitionOf, productNames, productOf, products } from '../../../../src/core/limiter/products/products.js';
 import { primitives, RuleDefinition, ratePerMs } from '../../../../src/core/limiter/rule/rule-definition.js';
-import { forAll } from '../../../draws.js';
+import { anyCharacter, forAll } from '../../../draws.js';
 import { failureOf } from '../../../failures.js';
 import { rules } from '../rule/every-rule.js';
 
@@ -268,7 +268,7 @@ const words = fc.constantFrom(
 );
 const text = fc.oneof(
   fc.array(words, { maxLength: 10 }).map((some) => some.join(' ')),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: anyCharacter, maxLength: 60 }),
 );
 
 it('any text is a limiter or is refused with a failure', () => {
