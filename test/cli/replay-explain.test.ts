@@ -29,13 +29,7 @@ const combined = ({ s, status, client = '203.0.113.9', request = 'GET /api/items
   return `${client} - - [${d}/Mar/${y}:${clock} +0000] "${request} HTTP/1.1" ${status} 12 "-" "-"\n`;
 };
 const error = (s: number, client: string, request: string) =>
-  `${stamp(s + 3600)
-    .slice(0, 19)
-    .replaceAll('-', '/')
-    .replace(
-      'T',
-      ' ',
-    )} [error] 7#7: *1 limiting requests, excess: 10.780 by zone "api", client: ${client}, server: , request: "${request} HTTP/1.1", host: "a"\n`;
+  `${new Date((START_S + 3600 + s) * 1_000).toISOString().slice(0, 19).replaceAll('-', '/').replace('T', ' ')} [error] 7#7: *1 limiting requests, excess: 10.780 by zone "api", client: ${client}, server: , request: "${request} HTTP/1.1", host: "a"\n`;
 
 const har = (sent: readonly Sent[]) =>
   JSON.stringify({
@@ -124,10 +118,8 @@ it('weir replay --explain says only what holds for every window that the words m
 
 it('weir replay --explain takes the status that the configuration sets', async () => {
   const { answer, figures } = await explained('api.log', at('busy.conf'));
-  expect([answer.statuses, figures]).toEqual([
-    [503, 429],
-    [39, 0, 39, 0, 29],
-  ]);
+  expect(answer.statuses).toEqual([503, 429]);
+  expect(figures).toEqual([39, 0, 39, 0, 29]);
 });
 
 it('weir replay --explain does not judge what whole seconds leave open, and says how many are of the limit', async () => {
@@ -153,6 +145,13 @@ it('weir replay --explain says first what could not be judged', async () => {
   expect(out).toMatch(
     /Could not be judged one by one: 29 answers of 429, of which \d+ to 29 are those of this limit\.\s+Of 39\s+answers of 429, 0 are certainly those/,
   );
+  expect(out).toContain('The log has no durations: a request is taken');
+});
+
+it('weir replay --explain says of durations in an unknown unit that it does not use them, not that there are none', async () => {
+  const format = plain().replace('$request_time', '$duration');
+  const words = ['replay', at('api.log'), '--limit', at('api.conf'), '--explain', '--log-format', format];
+  expect((await weirHere(words)).out).toMatch(/duration does not say how\s+long each request took, and is not used/);
 });
 
 it.each([

@@ -117,7 +117,7 @@ export const isOpen = (one: LimitExplanation, above: Threshold) =>
 
 export function explainDocument(
   one: LimitExplanation,
-  { answers, times }: Explained,
+  { answers, times, readings }: Explained,
   {
     command,
     limit,
@@ -135,7 +135,7 @@ export function explainDocument(
       ...countsTable('path', one.by_path),
       ...countsTable('client', one.by_client),
       ...countsTable('minute', one.by_minute),
-      sentence(timesSentence(times)),
+      sentence(timesSentence(times, readings[0]?.also?.at(-1))),
     ],
     again: { command },
   };
@@ -244,9 +244,11 @@ function countsTable(head: string, rows: readonly NamedCounts[]): Block[] {
 const BETTER = ' With $msec and $request_time of nginx in the log, more is judged.';
 const AROUND = { start: 'after its time', end: 'before its line', unknown: 'before or after its line' };
 
-function timesSentence({ grainMs, order, withinMs }: Explained['times']): string {
+function timesSentence({ grainMs, order, withinMs }: Explained['times'], tookField: string | undefined): string {
   const length = (ms: number) => (ms < 1_000 ? latency(ms) : duration(ms));
   const known = `Times are known to ${length(grainMs)}.`;
   if (withinMs === undefined) return grainMs === 1 ? known : `${known}${BETTER}`;
-  return `${known} The log has no durations: a request is taken to be decided within the ${length(withinMs)} ${AROUND[order]}.${BETTER}`;
+  const unsaid = `${tookField} does not say how long each request took, and is not used`;
+  const none = tookField === undefined ? 'The log has no durations' : unsaid;
+  return `${known} ${none}: a request is taken to be decided within the ${length(withinMs)} ${AROUND[order]}.${BETTER}`;
 }

@@ -227,7 +227,12 @@ async function readAnswers(paths: readonly string[], side: LimitSide, options: L
     },
     request: (ms: number, n: number, key: string) => {
       if (n !== 1) throw noStatus('It has counts of requests, not an answer a line.');
-      if (rows.length === MOST_ANSWERS) throw tooMany();
+      if (rows.length === MOST_ANSWERS) {
+        throw new Failure('invalid_input', {
+          what: `The log has more than ${MOST_ANSWERS} requests.`,
+          fix: 'Take the hours in question, with --from and --to.',
+        });
+      }
       const request = loggedRequest(fields, also);
       const [limited, upstreamStatus = '', upstreamTook = ''] = also.slice(fields.length);
       // The log says that limit_req did not see the request.
@@ -272,12 +277,5 @@ function noStatus(why: string): Failure {
     what: 'The log has no status of each answer.',
     why,
     fix: 'Give the access log of the server, or name its fields with --log-format.',
-  });
-}
-
-function tooMany(): Failure {
-  return new Failure('invalid_input', {
-    what: `The log has more than ${MOST_ANSWERS} requests.`,
-    fix: 'Take the hours in question, with --from and --to.',
   });
 }

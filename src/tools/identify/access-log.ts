@@ -154,7 +154,7 @@ function durationsInWords(order: Order | undefined, field: string | undefined): 
   const none = 'each request is taken to be decided when its line says';
   return field === undefined
     ? `The log has no durations: ${none}.`
-    : `What ${field} counts is not known, and it is not used: ${none}.`;
+    : `${field} does not say how long each request took, and is not used: ${none}.`;
 }
 
 /** The most informative stretch: where decisions change most often, from the beginning or from a long silence on. */

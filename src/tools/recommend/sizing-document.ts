@@ -33,7 +33,7 @@ export function adviceDocument({ name, advice, key, paste, command }: AdvicePart
         sentence(text, { hue: 'bad' }),
       ),
       ...(key === undefined
-        ? [sentence('All requests share this limit. --key client finds one for each client.')]
+        ? [sentence('All requests share this limit. --key client finds one for each client, if the log names clients.')]
         : []),
       runTable(recommendedColumns(cycle_ms), recommendations, { title: 'Recommended' }),
       ...(fitted.length === 0 ? [] : [fittedTable(advice)]),

@@ -87,13 +87,15 @@ it('times of a HAR are those of beginnings, and what a request took is in ms', a
   ]);
 });
 
-it('durations whose unit nothing says are not used', async () => {
-  const [head, ...rows] = csv([100, 0, 200], [300, 250, 200]);
-  const log = await read([head!.replace('duration_ms', 'duration'), ...rows]);
-  expect([log.hasDurations, log.remarks.at(-1)]).toEqual([
-    false,
-    'Times are known to 100 ms. What duration counts is not known, and it is not used: each request is taken to be decided when its line says.',
-  ]);
+it.each([
+  ['duration', ',250'],
+  ['duration_ms', ',-'],
+])('durations are not used where %s does not say each: %s', async (field, second) => {
+  const [head, ...rows] = csv([100, 0, 200], [300, 250, 200]).map((row) => row.replace(',250', second));
+  const { hasDurations, remarks } = await read([head!.replace('duration_ms', field), ...rows]);
+  const unused = `${field} does not say how long each request took, and is not used`;
+  expect(hasDurations).toBe(false);
+  expect(remarks.at(-1)).toMatch(`Times are known to 100 ms. ${unused}: each request is taken to be decided`);
 });
 
 it('a stretch of a long log is looked at that begins after a silence, where decisions change most', async () => {
