@@ -149,7 +149,7 @@ it('weir replay --explain says first what could not be judged', async () => {
 });
 
 it('weir replay --explain says of durations in an unknown unit that it does not use them, not that there are none', async () => {
-  const format = plain().replace('$request_time', '$duration');
+  const format = plain.replace('$request_time', '$duration');
   const words = ['replay', at('api.log'), '--limit', at('api.conf'), '--explain', '--log-format', format];
   expect((await weirHere(words)).out).toMatch(/duration does not say how\s+long each request took, and is not used/);
 });
