@@ -80,15 +80,15 @@ it('--rate max sends again what a service did not take that closes its connectio
   const server = createServer((_, response) => {
     all += 1;
     // A request that is on its way while its connection closes is seen here, and never answered.
-    response.on('finish', () => {
-      answered += 1;
-    });
+    response.on('finish', () => (answered += 1));
     response.setHeader('Connection', all % 3 === 0 ? 'close' : 'keep-alive').end('hello');
   });
   const { url } = await loopback(server);
   const { code, out } = await load(url, '--rate', 'max', '-c', '2', '--for', '1s', '--json');
   const { live } = JSON.parse(out);
-  expect([code, live.answers.statuses, live.connections]).toEqual([expect.toBeOneOf(SOUND), { 200: answered }, 2]);
+  // What a connection sends as the run ends is answered, and is no part of it.
+  const own = [0, 1, 2].map((after) => ({ 200: answered - after }));
+  expect([code, live.answers.statuses, live.connections]).toEqual([expect.toBeOneOf(SOUND), expect.toBeOneOf(own), 2]);
   expect((await load(url, '--rate', 'max', '-m', 'HEAD')).err).toContain('--rate max sends no HEAD');
 });
 
