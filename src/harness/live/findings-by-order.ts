@@ -45,7 +45,7 @@ export function windowRules({ thresholds, aggregates }: Plan, cycleMs: number): 
 
 export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): Findings {
   const { requestLog, time, target, apartMs } = seen;
-  const { names } = seen.asked;
+  const { names, rules: tested } = seen.asked;
   const { slackMs } = requestLog.options;
   const all = requestLog.seen;
   const isForeign = target instanceof ForeignTarget;
@@ -78,7 +78,7 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
       explained.push(requests.map((one) => ({ ...one, answeredMs: one.answeredMs - ownMs })));
     } else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
-  if (seen.asked.rules !== undefined) tooUncertain ??= untestedWords(all, rules, { slackMs, transportMs });
+  if (tested && differences.length === 0) tooUncertain ??= untestedWords(all, rules, { slackMs, transportMs });
   const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(all))}`;
   const neighbours = () => (isForeign ? neighbourWords(explained, rules, { slackMs, transportMs }) : undefined);
   return { differences, tolerance, used, tooUncertain, remark, neighbours };

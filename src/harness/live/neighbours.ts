@@ -62,6 +62,7 @@ export function untestedWords(
   if (seen.every(({ decision }) => decision !== 'limited'))
     return `None of ${seen.length} requests was refused, as without any limit: a window may have ended among them.`;
   const promptMs = PROMPT * memoryMs(rules[0]!);
+  if (slowestMs(seen) <= promptMs) return undefined;
   const sentMs = seen.map((one) => one.sentMs);
   const holds = rules.some((rule) => slowestMs(answersOf(rule, sentMs, 0)) > 0);
   const prompt = seen.map((one) => {
@@ -69,8 +70,7 @@ export function untestedWords(
     return holds && one.decision === 'admitted' ? one : { ...one, answeredMs };
   });
   if (explain(prompt, rules, options).type !== 'refuted') return undefined;
-  const late = `Answers took up to ${seconds(slowestMs(seen))}`;
-  return `${late}: they agree only if requests were counted more than ${seconds(promptMs)} after they were sent.`;
+  return `Answers took up to ${seconds(slowestMs(seen))}: they agree only if requests were counted more than ${seconds(promptMs)} after they were sent.`;
 }
 
 export interface Load {

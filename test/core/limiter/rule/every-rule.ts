@@ -1,4 +1,5 @@
-// A definition of every primitive, and of each of its modifiers.
+// A definition of every primitive, and of each of its modifiers, and requests to ask them.
+import fc from 'fast-check';
 import type { RuleDefinition } from '../../../../src/core/limiter/rule/rule-definition.js';
 
 const bucket = { rate: 3, per_ms: 100, capacity: 5 };
@@ -131,3 +132,19 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
   },
   'and, all charged': { primitive: 'and_all_charged', params: { limits: [[2, 50], [5, 200]] } },
 };
+
+export interface Asked {
+  readonly gapMs: number;
+  readonly n: number;
+  readonly holdMs: number;
+}
+
+export const askedUpTo = (maxLength: number): fc.Arbitrary<Asked[]> =>
+  fc.array(
+    fc.record({
+      gapMs: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 40 }) }, fc.integer({ min: 0, max: 400 })),
+      n: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 })),
+      holdMs: fc.integer({ min: 0, max: 120 }),
+    }),
+    { maxLength },
+  );

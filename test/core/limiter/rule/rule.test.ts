@@ -4,24 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { copyOf, LIMITED, NEVER, type Rule } from '../../../../src/core/limiter/rule/rule.js';
 import { primitives, ruleOf, stateCellsOf } from '../../../../src/core/limiter/rule/rule-definition.js';
 import { forAll } from '../../../draws.js';
-import { rules } from './every-rule.js';
+import { type Asked, askedUpTo, rules } from './every-rule.js';
+
+const asked = askedUpTo(40);
 
 const START_MS = 1_699_999_200_000;
-
-interface Asked {
-  readonly gapMs: number;
-  readonly n: number;
-  readonly holdMs: number;
-}
-
-const asked = fc.array(
-  fc.record({
-    gapMs: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 40 }) }, fc.integer({ min: 0, max: 400 })),
-    n: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 })),
-    holdMs: fc.integer({ min: 0, max: 120 }),
-  }),
-  { maxLength: 40 },
-);
 
 /** The state after some requests, and the time then. */
 function stateAfter<State>(rule: Rule<State>, requests: readonly Asked[]): { state: State; tMs: number } {

@@ -1,5 +1,4 @@
 // Parameters without effect are found, and no others: removing one changes no decision.
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { definitionOf, products } from '../../../../src/core/limiter/products/products.js';
 import { type RuleDefinition, ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
@@ -8,23 +7,16 @@ import { ruleLimiter } from '../../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../../src/core/limiter/validate.js';
 import { parseScenario } from '../../../../src/harness/scenario/load-scenario.js';
 import { forAll } from '../../../draws.js';
-import { rules } from './every-rule.js';
+import { type Asked, askedUpTo, rules } from './every-rule.js';
 
 const window = { limit: 2, window_ms: 50 };
 const bucket = { rate: 3, per_ms: 100, capacity: 3 };
 const nodes = { nodes: 3, threshold: 4, within: 5, cycle_ms: 20 };
 const parted = { nodes: 1, from_ms: 50, to_ms: 250 };
 
-const requests = fc.array(
-  fc.record({
-    gapMs: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 40 }) }, fc.integer({ min: 0, max: 400 })),
-    n: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 })),
-    holdMs: fc.integer({ min: 0, max: 120 }),
-  }),
-  { maxLength: 60 },
-);
+const requests = askedUpTo(60);
 
-function decisions(primitive: string, params: object, asked: readonly { gapMs: number; n: number; holdMs: number }[]) {
+function decisions(primitive: string, params: object, asked: readonly Asked[]) {
   const rule = ruleOf({ primitive, params, clock_resolution_ms: 1 });
   let tMs = 1_699_999_200_000;
   const state = rule.fresh(tMs);
