@@ -175,6 +175,7 @@ it.each<[code: string, text: string, args: string[]]>([
   ['mixed_units', 'time\n1700000000\n1700000001\n1700000002000\n', []],
   ['many_skipped', 'time\n1700000000\nx\n', []],
   ['no_time', '3\n4\n', []],
+  ['hour_twice', 'time\n2026-10-25 02:10:00\n2026-10-25 02:59:00\n2026-10-25 02:05:00\n2026-10-25 02:06:00\n', []],
   ['no_year', 'May 17 10:05:03 web1 app[7]: hello\n', []],
 ])('weir replay warns of %s', async (code, text, args) => {
   const path = file(`${code}.log`, text);

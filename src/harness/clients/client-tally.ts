@@ -20,7 +20,6 @@ export type TallyFigures = ReturnType<ClientTally['figures']>;
 const names = Object.keys(nothing) as (keyof typeof nothing)[];
 
 export class ClientTally {
-  readonly #watch: ClientWatch | undefined;
   readonly #counts = { ...nothing };
   readonly #jobTimes = new Durations();
   readonly #attemptTimes = new Durations();
@@ -29,19 +28,17 @@ export class ClientTally {
   /** Unix ms: jobs born before `fromMs` are warm-up and not counted; goodput is measured up to `untilMs`. */
   constructor(
     readonly fromMs: number,
-    watch?: ClientWatch,
+    readonly watch?: ClientWatch,
     readonly untilMs = Number.POSITIVE_INFINITY,
-  ) {
-    this.#watch = watch;
-  }
+  ) {}
 
   born(job: Job): void {
-    this.#watch?.born();
+    this.watch?.born();
     if (this.#isCounted(job)) this.#counts.jobs += 1;
   }
 
   sent(job: Job, number: number): void {
-    if (number > 1) this.#watch?.retried();
+    if (number > 1) this.watch?.retried();
     if (!this.#isCounted(job)) return;
     this.#counts.attempts += 1;
     if (number > 1) this.#counts.retries += 1;
@@ -56,7 +53,7 @@ export class ClientTally {
   }
 
   finished(job: Job, ending: JobEnding, nowMs: number): void {
-    this.#watch?.ended(ending, nowMs - job.bornMs);
+    this.watch?.ended(ending, nowMs - job.bornMs);
     // By the time of serving: counted by birth, the jobs in progress at the end would be missing.
     if (ending === 'succeeded' && nowMs >= this.fromMs && nowMs < this.untilMs) this.#goodput += 1;
     if (!this.#isCounted(job)) return;

@@ -9,11 +9,7 @@ import type { TimeLaw } from '../../core/math/time-law.js';
 import type { Attempt } from './behaviour.js';
 import { type ClientChart, onSetback } from './client-chart.js';
 
-interface ClosedPlan {
-  readonly think: TimeLaw;
-}
-
-export function closed({ think }: ClosedPlan): ClientChart {
+export function closed({ think }: { readonly think: TimeLaw }): ClientChart {
   const finished =
     (ending: 'succeeded' | 'given_up') =>
     (memory: object, { attempt }: { readonly attempt: Attempt }) =>

@@ -88,6 +88,8 @@ class Search {
   readonly #on: Queues;
   readonly #options: SearchOptions;
   #nodes = 0;
+  /** Whether use before the first request was searched in part only. */
+  #isPart = false;
 
   constructor(queues: Queues, counting: RuleCounting, options: SearchOptions) {
     this.#counting = counting;
@@ -114,6 +116,7 @@ class Search {
         }
       }
       const nodes = next.nodes();
+      if (nodes.length === 0 && this.#isPart) return { type: 'too many', nodes: this.#nodes };
       if (nodes.length === 0) return { type: 'refuted', nodes: this.#nodes, by: this.#contradictionOf(layer) };
       layer = nodes;
     }
@@ -148,7 +151,9 @@ class Search {
     const spans = this.#counting.isBounded ? [{ from: beginMs - spanMs, to: beginMs + widthMs }] : instants;
     const used = layerOf(this.#counting, MOST_APART);
     let layer = fresh;
-    for (let n = 0; n <= most && layer.length > 0 && this.#nodes < mostNodes / 2; n += 1) {
+    for (let n = 0; n <= most && layer.length > 0; n += 1) {
+      this.#isPart = this.#nodes >= mostNodes / 2;
+      if (this.#isPart) break;
       const next = layerOf(this.#counting, MOST_APART);
       for (const node of layer) {
         if (isTried(n)) used.add({ ...node, nowMs: beginMs }, beginMs);

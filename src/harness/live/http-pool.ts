@@ -197,8 +197,6 @@ export function unreachableFailure(origin: string, why: string): Failure {
 const letGoOf = new Error('let go');
 
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #options: Dispatcher.DispatchOptions;
-  readonly #listener: RequestListener;
   #onFree: () => void = () => {};
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -207,15 +205,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   isOver = false;
 
-  constructor(options: Dispatcher.DispatchOptions, listener: RequestListener) {
-    this.#options = options;
-    this.#listener = listener;
-  }
+  constructor(
+    readonly options: Dispatcher.DispatchOptions,
+    readonly listener: RequestListener,
+  ) {}
 
   /** @param onFree called once, also if cancelled */
   sendBy(pool: Pool, onFree: () => void): void {
     this.#onFree = onFree;
-    pool.dispatch(this.#options, this);
+    pool.dispatch(this.options, this);
   }
 
   cancel(): void {
@@ -226,7 +224,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.isOver) controller.abort(letGoOf);
-    else this.#listener.started();
+    else this.listener.started();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
@@ -246,14 +244,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.isOver) return;
     this.isOver = true;
     const body = this.#body === undefined ? '' : this.#body.toString('utf8', 0, MOST_BODY);
-    this.#listener.answered({ status: this.#status, fields: this.#fields, body, bytes: this.#bytes });
+    this.listener.answered({ status: this.#status, fields: this.#fields, body, bytes: this.#bytes });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#onFree();
     if (this.isOver) return;
     this.isOver = true;
-    this.#listener.broke(breakageOf(error));
+    this.listener.broke(breakageOf(error));
   }
 }
 

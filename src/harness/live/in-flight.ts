@@ -20,13 +20,10 @@ interface InFlightOptions {
 }
 
 export class RequestsInFlight {
-  readonly #options: InFlightOptions;
-  readonly #all: RequestInFlight[] = [];
+  readonly #all = new Set<RequestInFlight>();
   #whenEmpty: (() => void) | undefined;
 
-  constructor(options: InFlightOptions) {
-    this.#options = options;
-  }
+  constructor(readonly options: InFlightOptions) {}
 
   /** @param intendedMs the scheduled instant; its cycle is the planned one */
   launch(contract: number, intendedMs: number, cost?: number, onEnd?: (end: RequestEnd) => void): void {
@@ -34,64 +31,50 @@ export class RequestsInFlight {
   }
 
   #add(contract: number, intendedMs: number, cost?: number, onEnd?: (end: RequestEnd) => void): RequestInFlight {
-    const request = new RequestInFlight(this.#options, contract, cost, intendedMs, (end) => {
-      this.#land(request);
+    const request = new RequestInFlight(this.options, contract, cost, intendedMs, (end) => {
+      this.#all.delete(request);
       onEnd?.(end);
-      if (this.#all.length === 0) this.#whenEmpty?.();
+      if (this.#all.size === 0) this.#whenEmpty?.();
     });
-    request.place = this.#all.push(request) - 1;
+    this.#all.add(request);
     return request;
   }
 
   requestOf(contract: number): PoolRequest {
-    return this.#options.target.request(contract);
+    return this.options.target.request(contract);
   }
 
   /** A request that goes out now by another way. @returns takes its answer, before its end alone */
   adopt(contract: number, onEnd: () => void): RequestListener {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     return this.#add(contract, clock.now(), undefined, onEnd).adopt();
   }
 
   landed(): Promise<void> {
-    return this.#all.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
+    return this.#all.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
   }
 
   giveUp(): void {
     for (const request of [...this.#all]) request.giveUp();
   }
-
-  // Not a Set: constant adding and deleting leaves tables behind that keep their former content alive until a full collection.
-  #land(request: RequestInFlight): void {
-    const last = this.#all.pop();
-    if (last === undefined || last === request) return;
-    this.#all[request.place] = last;
-    last.place = request.place;
-  }
 }
 
 class RequestInFlight implements SentRequest {
-  readonly #options: InFlightOptions;
-  readonly #onEnd: (end: RequestEnd) => void;
-  place = -1;
   sentMs = Number.NaN;
   #timeout: Ticket | undefined;
   #cancel: (() => void) | undefined;
   #held: Ticket | undefined;
 
   constructor(
-    options: InFlightOptions,
+    readonly options: InFlightOptions,
     readonly contract: number,
     readonly cost: number | undefined,
     readonly intendedMs: number,
-    onEnd: (end: RequestEnd) => void,
-  ) {
-    this.#options = options;
-    this.#onEnd = onEnd;
-  }
+    readonly onEnd: (end: RequestEnd) => void,
+  ) {}
 
   start(): void {
-    const { pool, target } = this.#options;
+    const { pool, target } = this.options;
     this.#cancel = pool.fire(target.request(this.contract, this.cost), this.#listen());
   }
 
@@ -102,13 +85,13 @@ class RequestInFlight implements SentRequest {
   }
 
   #listen(): RequestListener {
-    const { clock, timeoutMs } = this.#options;
+    const { clock, timeoutMs } = this.options;
     this.#timeout = clock.agenda.at(Math.max(this.intendedMs, clock.now()) + timeoutMs, Rank.client, this.#timeOut);
     return {
       started: () => this.#started(clock.now()),
       answered: (answer) => this.#answered(answer),
       broke: ({ kind, words }) => {
-        if (kind === 'refused') this.#options.onGone(words);
+        if (kind === 'refused') this.options.onGone(words);
         this.#fault(kind, words);
       },
     };
@@ -118,11 +101,11 @@ class RequestInFlight implements SentRequest {
     // The pool may resend a request if its connection breaks before an answer.
     if (!Number.isNaN(this.sentMs)) return;
     this.sentMs = nowMs;
-    this.#options.observer.send(this);
+    this.options.observer.send(this);
   }
 
   #answered(answer: PoolAnswer): void {
-    const { target, clock, answers } = this.#options;
+    const { target, clock, answers } = this.options;
     const reading = target.read(answer);
     const isLimited = reading.type === 'decided' && !reading.admitted;
     answers?.answered(answer, isLimited, this.intendedMs, clock.now());
@@ -147,11 +130,11 @@ class RequestInFlight implements SentRequest {
     this.#timeout = undefined;
     this.#cancel?.();
     const what = Number.isNaN(this.sentMs) ? 'No connection was free' : 'No answer';
-    this.#fault('timed_out', `${what} within ${this.#options.timeoutMs / 1000} s.`);
+    this.#fault('timed_out', `${what} within ${this.options.timeoutMs / 1000} s.`);
   };
 
   #fault(kind: RequestFault['kind'], words: string): void {
-    const { clock, answers } = this.#options;
+    const { clock, answers } = this.options;
     const endedMs = clock.now();
     if (kind !== 'unexpected' && kind !== 'overloaded') answers?.broke(kind);
     // Also counts as sent if it never got a connection.
@@ -160,10 +143,10 @@ class RequestInFlight implements SentRequest {
   }
 
   #end(endedMs: number, end: RequestEnd): void {
-    const { observer, clock } = this.#options;
+    const { observer, clock } = this.options;
     observer.end(this, endedMs, end);
     if (this.#timeout !== undefined) clock.agenda.cancel(this.#timeout);
     if (this.#held !== undefined) clock.agenda.cancel(this.#held);
-    this.#onEnd(end);
+    this.onEnd(end);
   }
 }

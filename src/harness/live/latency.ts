@@ -42,9 +42,7 @@ export class Latency {
     getOrInsert(this.#byCycle, cycle, () => []).push(ms);
   }
 
-  figures(
-    from: string,
-  ): Pick<LiveFigures, 'send_lag_ms' | 'latency_ms' | 'raw_latency_ms' | 'by_decision' | 'by_phase'> {
+  figures(from: string) {
     return {
       send_lag_ms: this.sendLag.figures('from the intended instant to the request going out'),
       latency_ms: this.latency.figures(`${from} to the answer`),

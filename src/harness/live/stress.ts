@@ -6,6 +6,7 @@ import type autocannon from 'autocannon';
 import { MOST_EVENTS } from '../../api/events.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
+import { nearestRank } from '../../core/math/nearest-rank.js';
 import { exact, flag, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Measure, Nullable, Text } from '../outcome/read-schema.js';
@@ -115,7 +116,10 @@ async function figuresOf(route: StressedRoute, saturated: Saturated): Promise<Ro
     if (round > 0 && !isStopped()) done.push(seen);
   }
   if (done.length === 0) return undefined;
-  const middle = (of: (round: Round) => number) => median(done.map(of));
+  const middle = (of: (round: Round) => number) => {
+    const values = done.map(of).sort((a, b) => a - b);
+    return nearestRank(values, 0.5)!;
+  };
   const requestsPerSecond = middle(({ results }) =>
     sumOf(results, ({ requests, duration }) => requests.total / duration),
   );
@@ -193,10 +197,4 @@ function notesOn(routes: readonly RouteFigures[]): string[] {
 
 function sumOf(results: readonly autocannon.Result[], of: (result: autocannon.Result) => number): number {
   return results.reduce((sum, result) => sum + of(result), 0);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }

@@ -11,6 +11,7 @@ import type { ContractDefinition } from '../../core/limiter/definition.js';
 import { type Plan, spanCycles } from '../../core/limiter/plan.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { Failure, firstOf } from '../../core/schema/failure.js';
 import { CYCLE_MS, cycleOf, lastInstantOf, startOf } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
@@ -79,11 +80,7 @@ export function countsByCycle({
         if (!(Number.isSafeInteger(n) && n >= 1)) throw unreadable('/n', 'must be a whole number from 1');
         const cycle = cycleOf(ms, cycleMs);
         if (cycle < end) throw tooLate(ms, newestMs, lateMs);
-        let index = indexes.get(key);
-        if (index === undefined) {
-          index = keys.push(key) - 1;
-          indexes.set(key, index);
-        }
+        const index = getOrInsert(indexes, key, () => keys.push(key) - 1);
         buffer.add(index, withInstants ? ms : cycle, n, cost);
         if (ms <= newestMs) return;
         newestMs = ms;

@@ -3,6 +3,7 @@
 //   lines ──► counts by key and cycle, a reorder buffer of 262,144 rows ──► run(batches), whenever the older half is in order
 //
 // Memory does not grow with the log. If a request is older than what has run already, the logs are read again with an unbounded buffer.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { assert, Failure } from '../../core/schema/failure.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { RequestSink } from './log/intake.js';
@@ -143,9 +144,7 @@ export class LogOrder implements RequestSink {
 
   #meet(key: string): void {
     this.#key = key;
-    const known = this.#ids.get(key);
-    this.#id = known ?? this.names.push(this.#options.isOne ? 'all' : key) - 1;
-    if (known === undefined) this.#ids.set(key, this.#id);
+    this.#id = getOrInsert(this.#ids, key, () => this.names.push(this.#options.isOne ? 'all' : key) - 1);
   }
 
   /** `cycleOf`, without its division while the cycle stays the same. */

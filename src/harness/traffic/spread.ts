@@ -5,6 +5,7 @@
 import type { Plan } from '../../core/limiter/plan.js';
 import type { PlannedRule } from '../../core/limiter/planned-rule.js';
 import { LIMITED } from '../../core/limiter/rule/rule.js';
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { CycleCounts } from './requests.js';
 
@@ -99,9 +100,7 @@ function placedIn({ cycle, contracts, requests, instants, costs }: CycleCounts, 
   }
   const groups = new Map<number, { n: number; placed: number }>();
   for (const { contract, n } of counts.values()) {
-    const group = groups.get(groupOf(contract));
-    if (group === undefined) groups.set(groupOf(contract), { n, placed: 0 });
-    else group.n += n;
+    getOrInsert(groups, groupOf(contract), () => ({ n: 0, placed: 0 })).n += n;
   }
   const spread = [...exact];
   for (const { contract, n, cost } of counts.values()) {

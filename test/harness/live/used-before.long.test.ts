@@ -52,6 +52,14 @@ describe.each(Object.entries(rules))('%s', (_, rule) => {
     expect(found).not.toContain('differs');
   });
 
+  it('a right limiter is not accused by a search too short for all uses', () => {
+    const sent = [...every(8, 1), ...every(10, 5, 0.6 * spanMs)].map((sentMs) => ({ sentMs, upMs: 1, downMs: 2 }));
+    const seen = seenOf(sent, 7, (madeMs) => limiterOf(rule, madeMs)).slice(8);
+    const earlier = { spanMs, most: 30, isTried: () => true };
+    const found = [10, 40, 160].map((mostNodes) => isExplained(seen, [rule], { ...options, mostNodes, earlier }));
+    expect(found).not.toContain(false);
+  });
+
   const wrong = Object.entries(wrongLimiters(rule)).filter(([name]) => /one|10 %|the other way|always/.test(name));
   it.runIf(isForgotten(rule)).each(wrong)(
     'a wrong limiter is not called in use where no use explains what it does once that is forgotten: %s',

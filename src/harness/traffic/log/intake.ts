@@ -1,4 +1,5 @@
 // Passes requests to the sink and counts other lines, for every format.
+import type { Warning } from './log-options.js';
 
 /** Receives the requests of a log in the order of its lines, which need not be that of time. */
 export interface RequestSink {
@@ -34,6 +35,10 @@ const DAY_MS = 86_400_000;
 
 const MOST_DAYS = 100_000;
 
+/** Of a clock that goes back by an hour, a quiet log shows a little less. */
+const HOUR_MS = 3_600_000;
+const LEAST_BACK_MS = 0.75 * HOUR_MS;
+
 export class Intake {
   requests = 0;
   withoutKey = 0;
@@ -41,6 +46,7 @@ export class Intake {
   lastMs = Number.NEGATIVE_INFINITY;
   skippedLines = 0;
   filtered = 0;
+  readonly warnings: Warning[] = [];
   readonly skipped: SkippedLine[] = [];
   readonly days = new Set<number>();
   readonly sink: RequestSink;
@@ -48,6 +54,8 @@ export class Intake {
   readonly #fromMs: number;
   readonly #toMs: number;
   #dayFromMs = Number.NaN;
+  #beforeMs = Number.NaN;
+  #wentBackMs: number | undefined;
 
   constructor(sink: RequestSink, spreadMs: number, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY) {
     this.sink = sink;
@@ -66,6 +74,8 @@ export class Intake {
     if (unixMs < this.firstMs) this.firstMs = unixMs;
     if (lastMs > this.lastMs) this.lastMs = lastMs;
     if (!(unixMs >= this.#dayFromMs && unixMs < this.#dayFromMs + DAY_MS)) this.#enterDay(unixMs);
+    if (this.#beforeMs - unixMs >= LEAST_BACK_MS || this.#wentBackMs !== undefined) this.#lookAtClock(unixMs);
+    this.#beforeMs = unixMs;
     this.requests += n;
     if (key === NO_CLIENT) this.withoutKey += n;
     this.sink.request(unixMs, n, key, this.#spreadMs, cost);
@@ -74,6 +84,16 @@ export class Intake {
   skip(line: number, reason: string, bytes: Buffer, from: number, to: number): void {
     this.skippedLines++;
     if (this.skipped.length < KEPT_LINES) this.skipped.push({ line, reason, text: printable(bytes, from, to) });
+  }
+
+  /** A single line may be late: a clock that went back by an hour stays there. */
+  #lookAtClock(unixMs: number): void {
+    const isBack = (fromMs: number, leastMs: number) => fromMs - unixMs >= leastMs && fromMs - unixMs <= HOUR_MS;
+    const fromMs = this.#wentBackMs ?? Number.NaN;
+    this.#wentBackMs = isBack(this.#beforeMs, LEAST_BACK_MS) ? this.#beforeMs : undefined;
+    if (!isBack(fromMs, LEAST_BACK_MS / 2) || this.warnings.length > 0) return;
+    const what = `After ${new Date(fromMs).toJSON()} the times go back by about an hour, as local times do when summer time ends: two hours are counted as one. Cut the log there, or log times with their zone.`;
+    this.warnings.push({ code: 'hour_twice', what });
   }
 
   #enterDay(unixMs: number): void {

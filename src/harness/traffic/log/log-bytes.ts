@@ -1,5 +1,5 @@
 // Reads the bytes of a log from a file, a pipe or standard input, and unpacks gzip.
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { stdin } from 'node:process';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -17,6 +17,7 @@ export interface SourceHooks {
 
 /**
  * `-` is standard input. Gzip, also of several members, is recognised by its bytes, not by the name, and unpacked.
+ * A chunk is valid only until the next one is requested.
  * @throws Failure `unreadable_file`
  */
 export async function* bytesOf(path: string, hooks: SourceHooks): AsyncGenerator<Buffer, void, undefined> {
@@ -35,17 +36,36 @@ async function* fileBytes(path: string, hooks: SourceHooks): AsyncGenerator<Buff
   try {
     const stats = await file.stat();
     if (stats.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
-    const stream = file.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false });
-    yield* pieces(stream, hooks, stats.isFile() ? stats.size : undefined);
+    if (stats.isFile()) yield* pieces(readAhead(file), hooks, stats.size);
+    else yield* pieces(file.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false }), hooks);
   } finally {
     await file.close();
   }
 }
 
-async function* pieces(stream: Readable, hooks: SourceHooks, totalBytes?: number): AsyncGenerator<Buffer> {
-  if (hooks.signal !== undefined) addAbortSignal(hooks.signal, stream);
+/** One buffer is parsed while the thread pool fills the other: twice the lines/s of a stream, which has a new buffer for each piece. */
+async function* readAhead(file: FileHandle): AsyncGenerator<Buffer> {
+  let free = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let reading = file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES));
+  try {
+    for (;;) {
+      const { buffer, bytesRead } = await reading;
+      if (bytesRead === 0) return;
+      reading = file.read(free);
+      yield buffer.subarray(0, bytesRead);
+      free = buffer;
+    }
+  } finally {
+    // No read may be pending when the file is closed.
+    await reading.catch(() => undefined);
+  }
+}
+
+async function* pieces(source: AsyncIterable<Buffer>, hooks: SourceHooks, totalBytes?: number): AsyncGenerator<Buffer> {
+  if (hooks.signal !== undefined && source instanceof Readable) addAbortSignal(hooks.signal, source);
   let bytesRead = 0;
-  for await (const piece of stream) {
+  for await (const piece of source) {
+    if (hooks.signal?.aborted === true) return;
     yield piece;
     bytesRead += piece.length;
     hooks.onProgress?.(bytesRead, totalBytes);
@@ -72,13 +92,14 @@ async function* unpacked(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 async function* gunzipped(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   // Errors of either side reach the loop below through `gunzip`; pipeline only requires a callback.
-  pipeline(Readable.from(joined(head, rest)), gunzip, () => undefined);
+  pipeline(Readable.from(copies(head, rest)), gunzip, () => undefined);
   for await (const chunk of gunzip) yield chunk;
 }
 
-async function* joined(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+/** The stream reads ahead, so its pieces cannot be views of a reused buffer. */
+async function* copies(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield head;
-  yield* rest;
+  for await (const piece of rest) yield Buffer.from(piece);
 }
 
 function unreadable(path: string, error: unknown): Failure {

@@ -58,10 +58,12 @@ export async function readBytes(
   const interrupted = signal?.aborted === true;
   // Text after the last line feed is a line only if the log ends there.
   if (!interrupted) log.reader.end();
-  const { requests, withoutKey, firstMs, lastMs, skippedLines, skipped, filtered, days } = intake;
+  const { requests, withoutKey, firstMs, lastMs, skippedLines, skipped, filtered, days, warnings } = intake;
+  const origin = log.origin();
   return {
     path,
-    ...log.origin(),
+    ...origin,
+    warnings: [...origin.warnings, ...warnings],
     requests,
     withoutKey,
     lines: log.reader.lines,

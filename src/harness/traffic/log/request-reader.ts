@@ -21,6 +21,8 @@ export class RequestReader implements LineReader {
   readonly #also: readonly (FieldText | undefined)[];
   readonly #alsoTexts: (string | undefined)[];
   readonly #filters: readonly { readonly value: FieldText; readonly holds: (text: string) => boolean }[];
+  /** The first filters choose the requests among other objects of the format. */
+  readonly #ofFormat: number;
   readonly #added: ((total: number) => number) | undefined;
   readonly #noTime: string;
   readonly #noCount: string;
@@ -43,6 +45,7 @@ export class RequestReader implements LineReader {
     this.#also = also.map((one) => one && wantedText(one));
     this.#alsoTexts = also.map(() => '');
     this.#filters = where.map((one) => ({ value: wantedText(one), holds: conditionTest(one.condition) }));
+    this.#ofFormat = known?.where?.length ?? 0;
     if (known?.totals !== undefined && count === known.count) {
       this.#added = addedBy(fieldOf(known.totals.series), key === undefined, known.totals.all);
     }
@@ -70,11 +73,9 @@ export class RequestReader implements LineReader {
     for (let i = 0; i < fields.length; i++) fields[i]!.from = fields[i]!.to = 0;
     const reason = this.#cutter.cut(bytes, from, to);
     if (reason !== undefined) return reason;
-    for (const { value, holds } of this.#filters) {
-      if (holds(value())) continue;
-      this.#intake.filtered++;
-      return undefined;
-    }
+    const failed = this.#filters.findIndex(({ value, holds }) => !holds(value()));
+    if (failed >= this.#ofFormat) this.#intake.filtered++;
+    if (failed >= 0) return undefined;
     const unixMs = this.#when === undefined ? this.#cutter.unixMs! : this.#readTime(this.#when);
     if (Number.isNaN(unixMs)) return this.#noTime;
     const n = this.#count === undefined ? 1 : this.#readCount(this.#count);

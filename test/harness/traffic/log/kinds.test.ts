@@ -310,6 +310,17 @@ it.each<[LogOptions['where'], number]>([
     expect([reading.requests, reading.filtered, reading.skippedLines]).toEqual([requests, 1 - requests, 0]);
   });
 
+it('one request that comes 50 minutes late is no clock that went back', async () => {
+  const { reading } = await readText('time\n2026-10-25 02:59:00\n2026-10-25 02:09:00\n2026-10-25 03:00:00\n');
+  expect([reading.requests, reading.warnings]).toEqual([3, []]);
+});
+
+it('what a format keeps beside requests is not left out by a filter', async () => {
+  const rows = ['http_reqs,1431857103,1', 'vus,1431857103,7', 'http_reqs,1431857104,1'].join('\n');
+  const { reading } = await readText(`metric_name,timestamp,metric_value\n${rows}\n`);
+  expect([reading.format, reading.requests, reading.filtered]).toEqual(['k6-csv', 2, 0]);
+});
+
 it('requests are filtered from and to an instant, the end left out', async () => {
   const { heard, reading } = await readText('time\n5\n6\n7\n', { fromMs: 6000, toMs: 7000 });
   expect([heard.map(([ms]) => ms), reading.filtered]).toEqual([[6000], 2]);
