@@ -28,11 +28,8 @@ export async function startNetworkNode(
   const ground = await openNetworkStorage({ url, cycleMs, deadlineMs, onError, ...folder });
   const { store, credentials, clock, network, identity, lost, directory, connection } = ground;
   const lines: string[] = [];
-  const log = {
-    level: 'error',
-    requests: false,
-    destination: { write: (line: string) => void lines.push(line) },
-  } as const;
+  const destination = { write: (line: string) => void lines.push(line) };
+  const log = { level: 'error', requests: false, destination } as const;
   const { signer } = identity;
   const overload = { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 };
   const limits = { overload, keepAliveTimeoutMs: 3_600_000, quietMs: 20, linkedWithinMs: 300_000, ...bounds };

@@ -106,11 +106,8 @@ it.skipIf(process.platform === 'win32')(
     const data = join(dir, 'data');
     const storage = openStorage({ dir: data, cycleMs: 50, onError });
     const lines: string[] = [];
-    const log = {
-      level: 'error',
-      requests: false,
-      destination: { write: (line: string) => void lines.push(line) },
-    } as const;
+    const destination = { write: (line: string) => void lines.push(line) };
+    const log = { level: 'error', requests: false, destination } as const;
     const node = await startNode({ ...storage, ...storage.identity, log });
     const owner = await Holder.minted(node.url);
     expect((await owner.get('/readyz')).status).toBe(200);

@@ -41,13 +41,12 @@ export const quotaDrain: PublishedCheck = {
       const half = Math.floor(CAPACITY / 2 / cost);
       for (let n = 0; n < half; n += 1) quota.takeRetry(0, 'failed');
       const before = quota.tokens;
-      for (let job = 0; job < JOBS; job += 1) {
+      for (let job = 0; job < JOBS; job += 1)
         for (let attempt = 1; attempt <= attempts; attempt += 1) {
           const type = draw.uniform() < p ? 'failed' : 'served';
           quota.ended({ type, after: attempt === 1 ? undefined : 'failed', nowMs: 0, heldMs: 0 });
           if (type === 'served' || attempt === attempts || !quota.takeRetry(0, 'failed')) break;
         }
-      }
       return (quota.tokens - before) / JOBS;
     }),
 };

@@ -69,11 +69,9 @@ function run({ attempts, dropsAbandoned }: Way, seed: number, purpose: string) {
     purpose,
     service: { time: exponential(SERVICE_MS), dropsAbandoned },
   });
-  for (const { rate, from, to } of spans) {
-    for (let n = 1; n <= rate * (to - from); n += 1) {
+  for (const { rate, from, to } of spans)
+    for (let n = 1; n <= rate * (to - from); n += 1)
       clock.agenda.at((from + n / rate) * UNIT_MS, Rank.arrival, () => population.arrive(0));
-    }
-  }
   const readAt = (s: number) => {
     clock.run({ untilMs: s * UNIT_MS });
     return { waitingMs: service.waiting.areaMs(clock.now()), succeeded: population.figures()[0]!.succeeded };

@@ -92,8 +92,9 @@ export class Intake {
     const fromMs = this.#wentBackMs ?? Number.NaN;
     this.#wentBackMs = isBack(this.#beforeMs, LEAST_BACK_MS) ? this.#beforeMs : undefined;
     if (!isBack(fromMs, LEAST_BACK_MS / 2) || this.warnings.length > 0) return;
-    const what = `After ${new Date(fromMs).toJSON()} the times go back by about an hour, as local times do when summer time ends: two hours are counted as one. Cut the log there, or log times with their zone.`;
-    this.warnings.push({ code: 'hour_twice', what });
+    const after = new Date(fromMs).toJSON();
+    const what = `After ${after} its times go back by about an hour, as local times do when summer time ends: two hours are counted as one.`;
+    this.warnings.push({ code: 'hour_twice', what: `${what} Cut the log there, or log times with their zone.` });
   }
 
   #enterDay(unixMs: number): void {
