@@ -6,13 +6,15 @@ import { compiledSources } from './test/compiled-sources.js';
 const long = ['test/**/*.long.test.ts'];
 
 /** Those that judge when a request arrives. They run before the rest, beside nothing that computes. */
-const live = ['harness/live/{foreign,load,matrix,stopped-generator,stress,used-before,wrong-nodes}', 'cli/load*'].map(
-  (of) => `test/${of}.long.test.ts`,
-);
+const live = [
+  'harness/live/{foreign,load,matrix,stopped-generator,stress,used-before,wrong-nodes}',
+  'cli/load*',
+  'readme-live',
+].map((of) => `test/${of}.long.test.ts`);
 
 /** Small files that take long. Vitest begins with the largest: these would be the last, each by itself. */
 const first =
-  /(detach|outsiders|published|real-clients|keyed-memory|real|real-limiters|random|log-answer)\.long\.test\.ts$/;
+  /(readme|detach|outsiders|published|real-clients|keyed-memory|real|real-limiters|random|log-answer)\.long\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
