@@ -18,6 +18,8 @@ export interface OwnNode {
 export async function startOwnNode(): Promise<OwnNode> {
   const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+  // A peer is killed by its bench.
+  process.once('SIGTERM', () => process.exit());
   const clock: WallClock = new WallClock(CYCLE_MS, { onError: (error) => process.stderr.write(`${error}\n`) });
   const defer = (flush: () => void) => clock.agenda.at(clock.now(), Rank.report, flush);
   const store = openSqliteStore({ dir, defer });
