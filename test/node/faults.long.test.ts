@@ -3,13 +3,11 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/core/record/signing.js';
-import { pause } from '../../src/core/time/wall.js';
 import { type Serving, serve, temporaryFolder, weir } from '../cli/command-line.js';
 import { verifyExport } from '../core/record/verifying.js';
 import { canMount, fillUp, mount } from '../small-disk.js';
 import { type Caller, Holder, statusAndCode } from './caller.js';
 
-const CYCLE_MS = 50;
 /** So that the node finds the disk full while it works. */
 const PAGES_LEFT = 64;
 
@@ -58,42 +56,6 @@ describe.skipIf(!canMount)(
   },
 );
 
-it('a node halted for more than ten cycles passes each: a gate opens in the very cycle in which it had to', async () => {
-  const within = 5;
-  const node = await serve(['--store', 'memory']);
-  const { owner, contract } = await gateOn(node, 1, within);
-  const burst = await owner.event('edge', { count: 2 });
-  node.child.kill('SIGSTOP');
-  await pause((within + 10) * CYCLE_MS);
-  node.child.kill('SIGCONT');
-  const { body } = await owner.get(`/api/chain/edge/contracts/${contract}`);
-  const clock = await owner.get('/api/clock');
-  const moves = body.contract.last_transitions.map(({ cycle, to }: { cycle: number; to: string }) => [
-    to,
-    cycle - burst.body.cycle,
-  ]);
-  expect([moves, clock.body.cycle - burst.body.cycle >= within + 10]).toEqual([
-    [
-      ['limiting', 0],
-      ['allowing', within],
-    ],
-    true,
-  ]);
-});
-
-it('a database that is damaged is refused by serve with what to do about it, and left as it is', async () => {
-  const data = join(temporaryFolder(), 'data');
-  const node = await serve(['--data', data]);
-  await gateOn(node, 5);
-  await node.stop();
-  const path = join(data, 'weir.db');
-  overwrite(path, 3 * 4096, '\u00ff'.repeat(8000));
-  const before = fs.readFileSync(path);
-  const { code, out, err } = await weir(['serve', '--data', data, '--port', '0', '--json']);
-  expect(JSON.parse(out)).toMatchObject({ code: 'store_damaged', fix: expect.stringContaining('backup') });
-  expect([code, err, fs.readFileSync(path).equals(before)]).toEqual([2, '', true]);
-});
-
 it('a killed node whose log is gone names the missing rows, and starts only if it is to go on without them', async () => {
   const data = join(temporaryFolder(), 'data');
   const first = await serve(['--data', data]);
@@ -137,10 +99,4 @@ async function moveUntilRefused(owner: Caller, contract: string) {
 async function recordOf(owner: Caller): Promise<{ valid: boolean; rows: number }> {
   const { public_key } = (await owner.get('/api/updates/pubkey')).body;
   return verifyExport(await owner.exported('edge'), { pinned: publicKeyFrom(public_key) });
-}
-
-function overwrite(path: string, at: number, text: string): void {
-  const file = fs.openSync(path, 'r+');
-  fs.writeSync(file, Buffer.from(text, 'latin1'), 0, undefined, at);
-  fs.closeSync(file);
 }

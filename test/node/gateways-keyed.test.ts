@@ -100,6 +100,7 @@ it('near_limit is emitted for each key', async () => {
 it.each([
   [{ keyed: undefined, gate: { key: { header: 'X-Api-Key' } } }, '/gate/key'],
   [{ shadow: true }, '/keyed/overflow'],
+  [{ within: undefined, threshold: undefined, near_limit: 0.8, rule: { like: 'nginx', rate: '10r/s' } }, '/near_limit'],
 ])('%j is refused: what it says does not fit together', async (parameters, path) => {
   const refused = await owner.tryDeploy('edge', { within: 1, threshold: 1, keyed, ...parameters });
   const problem = { code: 'invalid_input', errors: [{ path }] };

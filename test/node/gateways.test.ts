@@ -347,8 +347,3 @@ it('near_limit is emitted once, on the record and on the stream, before the limi
   ]);
   expect([heard.data.data.count, stream.of('near_limit').length]).toEqual([4, 1]);
 });
-
-it('near_limit cannot be combined with a rule', async () => {
-  const { status, body } = await owner.tryDeploy('edge', { near_limit: 0.8, rule: { like: 'nginx', rate: '10r/s' } });
-  expect([status, body.errors]).toEqual([400, [{ path: '/near_limit', message: 'cannot be combined with rule' }]]);
-});

@@ -33,22 +33,19 @@ it('a connection that is closed after its answer has no time', async () => {
   expect([/keep-alive/i.test(answer!), /connection: close/i.test(answer!)]).toEqual([false, true]);
 });
 
-it('a connection between two requests is not cut as one on which a request does not move', async () => {
-  const node = await startRunning({
-    limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 100, connectionsCheckMs: 20 },
-  });
-  const answers = await asked(node.url, [[0], [500]]);
-  expect(answers.map((answer) => answer.slice(0, 15))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
-});
-
-it('a connection that a request has held for a while is not cut between two requests', async () => {
-  const node = await startRunning({
-    limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 1_000, connectionsCheckMs: 20 },
-  });
-  const late =
-    'POST /api/demo-key/mint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
-  const answers = await asked(node.url, [[0, late, 200, '{}'], [1_500]]);
-  expect(answers.map((answer) => answer.slice(0, 15))).toEqual(['HTTP/1.1 201 Cr', 'HTTP/1.1 200 OK']);
+const MINT = 'POST /api/demo-key/mint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+it.each<[what: string, idleTimeoutMs: number, requests: Asked[], statuses: string[]]>([
+  ['waits', 100, [[0], [500]], ['200', '200']],
+  [
+    'was held by a request for a while',
+    1_000,
+    [[0, `${MINT}Content-Length: 2\r\n\r\n`, 200, '{}'], [1_500]],
+    ['201', '200'],
+  ],
+])('a connection that %s is not cut between two requests', async (_, idleTimeoutMs, requests, statuses) => {
+  const node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs, connectionsCheckMs: 20 } });
+  const answers = await asked(node.url, requests);
+  expect(answers.map((answer) => answer.split(' ')[1])).toEqual(statuses);
 });
 
 it('a connection that is kept for too long is closed', async () => {

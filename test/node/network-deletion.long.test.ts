@@ -145,17 +145,6 @@ describe.skipIf(!hasRedis)('deletion on a network (needs redis-server)', () => {
     expect(statusAndCode(await owner.createMachine('c'))).toEqual([422, 'limit_reached']);
   });
 
-  it('what the owner of an ended key has left is deleted by one of the nodes', async () => {
-    await begin(3);
-    const [gone, stays] = [await mint(), await mint()];
-    await contractOf(gone, 'left');
-    await contractOf(stays, 'kept');
-    expect((await gone.at(nodes[1]!).delete(`/api/keys/${gone.made.key_id}`)).status).toBe(204);
-    for (const node of nodes) await until(async () => (await kindOfLast(node, 'left')) === 'machine_deleted');
-    expect(await stranger.at(nodes[2]!).rows('left', 'kind=machine_deleted')).toMatchObject([{ cause: 'system' }]);
-    expect(await kindOfLast(nodes[0]!, 'kept')).toBe('contract_created');
-  });
-
   it.each(['owner', 'key', 'machine'])('the operator evicts an owner at any node, named by %s', async (by) => {
     await begin(2);
     const [bad, good] = [await mint(), await mint()];

@@ -238,21 +238,13 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     await until(async () => (await at(1).rows('edge')).length === 3);
   });
 
-  it.each<[what: string, refuse: string[], take: string[]]>([
-    ['a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
-    [
-      'one with too few replicas',
-      ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
-      ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
-    ],
-    [
-      'one that the node may not write to',
-      ['ACL', 'SETUSER', 'default', '-@write'],
-      ['ACL', 'SETUSER', 'default', '+@all'],
-    ],
+  it.each([
+    ['a replica', 'REPLICAOF 127.0.0.1 1', 'REPLICAOF NO ONE'],
+    ['one with too few replicas', 'CONFIG SET min-replicas-to-write 1', 'CONFIG SET min-replicas-to-write 0'],
+    ['one that the node may not write to', 'ACL SETUSER default -@write', 'ACL SETUSER default +@all'],
   ])('a node is not ready while Redis takes no writes, as %s', async (_what, refuse, take) => {
     const path = await begin(1, [], 100_000, 100_000);
-    await server!.ask(...refuse);
+    await server!.ask(...refuse.split(' '));
     await until(async () => !(await isReady(nodes[0]!)));
     const ready = await owner.at(nodes[0]!).get('/readyz');
     expect([...statusAndCode(ready), ready.body.detail]).toEqual([
@@ -261,7 +253,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       expect.stringContaining('Redis refuses it: '),
     ]);
     expect(statusAndCode(await owner.post(path))).toEqual([503, 'store_away']);
-    await server!.ask(...take);
+    await server!.ask(...take.split(' '));
     await allReady();
     expect((await owner.post(path)).status).toBe(200);
   });

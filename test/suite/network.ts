@@ -87,19 +87,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       }
     });
 
-    it('a gate counts on all of them as one', async () => {
-      await machine('gate');
-      const id = await deploy(0, 'gate', { threshold: 7, within: 100 });
-      const path = gateOf('gate', id);
-      const told = await Promise.all(Array.from({ length: 12 }, (_, index) => at(index % 3).post(path)));
-      const statuses = told.map(({ status }) => status).sort();
-      expect(statuses).toEqual([...Array(7).fill(200), ...Array(5).fill(429)]);
-      expect(new Set(told.map(({ body }) => body.count)).size).toBe(12);
-      const peeked = await at(1).post(`${path}?peek=1`);
-      expect(peeked).toMatchObject({ status: 429, body: { count: 12, state: 'limiting' } });
-      expect(Number(peeked.headers.get('retry-after'))).toBeGreaterThan(0);
-    });
-
     it('an event finds a contract of which its node has not heard yet', async () => {
       await machine('heard');
       expect((await at(1).get('/api/chain/state-machines/heard')).status).toBe(200);
@@ -171,32 +158,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const ended = await fetch(`${nodes[0]!.url}/api/session`, { method: 'DELETE', headers: { cookie } });
       expect(ended.status).toBe(204);
       for (const node of [0, 1, 2]) await expect.poll(() => own(node)).toBe(401);
-    });
-
-    it('a machine drawn in the form of XState decides on all nodes as on one', async () => {
-      await machine('drawn');
-      const on = (condition: string) => ({ type: 'countIn', params: { within: 1_000, condition } });
-      const drawn = {
-        id: 'drawn',
-        initial: 'open',
-        states: {
-          open: { tags: ['admits'], on: { request: { guard: on('count > 3'), target: 'careful' } } },
-          careful: { tags: ['admits'], on: { request: { guard: on('count > 5'), target: 'shut' } } },
-          shut: { on: { move: 'open' } },
-        },
-      };
-      const { status, body } = await at(1).post('/api/chain/drawn/contracts', drawn);
-      expect(status).toBe(201);
-      const states: string[] = [];
-      for (let index = 0; index < 7; index += 1) {
-        const told = await at(index % 3).post(`/api/chain/drawn/contracts/${body.contract.id}/gate`);
-        states.push(`${told.status} ${told.body.state}`);
-      }
-      expect(states).toEqual([
-        ...['200 open', '200 open', '200 open', '200 careful', '200 careful'],
-        ...['429 shut', '429 shut'],
-      ]);
-      await holds('drawn');
     });
 
     it('each acknowledged manual transition is in the record, on whichever node and in whichever cycle it was made', async () => {
@@ -302,38 +263,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await holds('less');
       const last = await at(2).delete(`/api/chain/less/contracts/${other}`);
       expect([last.status, await used()]).toEqual([200, before]);
-    });
-
-    it('a deleted machine is gone on all nodes with its room, and its record is read until its retention is over', async () => {
-      await machine('gone');
-      const id = await deploy(0, 'gone', { threshold: 1, within: 5, keyed: { max_keys: 50, ...shown } });
-      await deploy(1, 'gone', { threshold: 1, within: 5 });
-      const event = (node: number) => at(node).event('gone', { key: 'a' });
-      await Promise.all([event(0), event(1), event(2)]);
-      const limits = async (node: number) => (await at(node).get('/api/limits')).body;
-      const before = await limits(0);
-      const { status, body } = await at(1).delete('/api/chain/gone');
-      expect({ status, freed: body.freed }).toMatchObject({ status: 200, freed: { machines: 1, contracts: 2 } });
-      const after = await limits(2);
-      expect([after.machines.used, after.contracts.used]).toEqual([
-        before.machines.used - 1,
-        before.contracts.used - 2,
-      ]);
-      for (const node of [0, 1, 2]) {
-        const told = await Promise.all([
-          event(node),
-          at(node).post(`/api/chain/gone/contracts/${id}/gate?key=a`),
-          at(node).tryDeploy('gone'),
-          at(node).delete('/api/chain/gone'),
-          at(node).createMachine('gone'),
-        ]);
-        expect(told.map(statusAndCode)).toEqual([...Array(4).fill([410, 'machine_deleted']), [409, 'slug_taken']]);
-        const seen = (await at(node).get('/api/chain/state-machines/gone')).body.machine;
-        expect([seen.contract_count, typeof seen.deleted_at]).toEqual([0, 'string']);
-        const { rows } = (await at(node).get('/api/chain/gone/state')).body;
-        expect(rows.at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'manual' });
-      }
-      await holds('gone');
     });
 
     it('what a node has acknowledged is in the lists of the others at once', async () => {

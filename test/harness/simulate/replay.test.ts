@@ -13,7 +13,6 @@ import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
 import { forAllAsync } from '../../draws.js';
 import { failureIn } from '../../failures.js';
 import { temporaryFiles } from '../../left-behind.js';
-import { type RecordedLog, recordedLogs } from '../traffic/log/recorded.js';
 import { checkOutcome, everyCycle } from './running.js';
 
 const { folder, file } = temporaryFiles();
@@ -37,21 +36,6 @@ async function run(
   checkOutcome(ran.outcome);
   return ran;
 }
-
-const pathOf = ({ name, text, path }: RecordedLog) => path ?? file(name, text!);
-
-it.each(recordedLogs)('$name gives the figures of two independent programs', async (log) => {
-  const { outcome } = await run(pathOf(log), { log: log.options });
-  const moves = outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`);
-  const { first, last, ...figures } = log.figures;
-  expect(outcome).toMatchObject({
-    ...figures,
-    restores: figures.entries,
-    admitted: figures.requests - figures.limited,
-    skipped_lines: 0,
-  });
-  expect([moves.slice(0, 2), moves.slice(-2), moves.length]).toEqual([first, last, 2 * figures.entries]);
-});
 
 it('any log gives what the naive limiter gives, by client or whole, in any order of lines and at any time', async () => {
   await forAllAsync(

@@ -1,5 +1,5 @@
-// Envoy's rate limit service, asked by a real client of gRPC. The messages are written and read byte by byte as Envoy does it, and not by
-// the proto of the node.
+// Envoy's rate limit service, asked by a real client of gRPC. The messages are written and read by Envoy's numbers of fields, stated here, and
+// not by those of the node.
 import { readFileSync } from 'node:fs';
 import {
   type ChannelCredentials,
@@ -7,9 +7,11 @@ import {
   credentials,
   Metadata,
   type ServerCredentials,
+  type ServiceDefinition,
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
+import { fromJSON } from '@grpc/proto-loader';
 import { describe, expect, it } from 'vitest';
 import { grpcCredentials } from '../../../src/node/envoy/door.js';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
@@ -19,6 +21,29 @@ import { afterTest, temporaryFolder } from '../../left-behind.js';
 import { Caller, inTurn } from '../caller.js';
 import { certified, hasOpenssl } from '../network/redis/certificates.js';
 import { type Start, startRunning } from '../running.js';
+
+/** Fields in the order of their numbers. A name with `[]` is repeated; an enum is its number. */
+const fieldsOf = (text: string) => {
+  const fields = text.split(', ').map((field, index) => {
+    const [name = '', type = ''] = field.split(': ');
+    const rule = name.endsWith('[]') ? { rule: 'repeated' } : {};
+    return [name.replace('[]', ''), { type, id: index + 1, ...rule }];
+  });
+  return { fields: Object.fromEntries(fields) };
+};
+const messages = {
+  nested: {
+    Service: { methods: { ShouldRateLimit: { requestType: 'Request', responseType: 'Response' } } },
+    Request: fieldsOf('domain: string, descriptors[]: Descriptor, hits: uint32'),
+    Descriptor: fieldsOf('entries[]: Text, limit: Limit, hits: Hits'),
+    Text: fieldsOf('key: string, value: string'),
+    Limit: fieldsOf('requests: uint32, unit: int32, name: string'),
+    Hits: fieldsOf('value: uint64'),
+    Response: fieldsOf('overall: int32, statuses[]: Status, headers[]: Text'),
+    Status: fieldsOf('code: int32, limit: Limit, remaining: uint32'),
+  },
+};
+const { ShouldRateLimit: wire } = fromJSON(messages as never, { defaults: true })['Service'] as ServiceDefinition;
 
 const limits = `
 domain: shop
@@ -329,45 +354,23 @@ it('the service says by the health check of gRPC that it serves', async () => {
   expect(answer).toEqual(Buffer.from([0x08, 0x01]));
 });
 
-// The wire of protocol buffers: a varint with number * 8 + type, then the value; 0 is a varint, 2 is bytes with their length.
-
-function varint(value: number): Buffer {
-  // -1 of an enum is 64 bits.
-  if (value < 0) return Buffer.from([...Array(9).fill(255), 1]);
-  const bytes: number[] = [];
-  let left = value;
-  for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) | 128);
-  return Buffer.from([...bytes, left]);
-}
-
-function field(number: number, value: number | string | Buffer): Buffer {
-  if (typeof value === 'number') return Buffer.concat([varint(number * 8), varint(value)]);
-  const bytes = Buffer.from(value);
-  return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
-}
-
 /** @param hits of the request; `own`: of each descriptor; `limit`: requests and unit that each brings along */
 function request(
   domain: string,
-  descriptors: readonly Readonly<Record<string, string>>[],
+  descriptors: readonly Descriptor[],
   hits = 0,
   own?: number,
   limit?: readonly [number, number],
 ): Buffer {
-  return Buffer.concat([
-    field(1, domain),
-    ...descriptors.map((entries) =>
-      field(
-        2,
-        Buffer.concat([
-          ...Object.entries(entries).map(([key, value]) => field(1, Buffer.concat([field(1, key), field(2, value)]))),
-          ...(limit === undefined ? [] : [field(2, Buffer.concat([field(1, limit[0]), field(2, limit[1])]))]),
-          ...(own === undefined ? [] : [field(3, own === 0 ? Buffer.alloc(0) : field(1, own))]),
-        ]),
-      ),
-    ),
-    ...(hits === 0 ? [] : [field(3, hits)]),
-  ]);
+  const more = {
+    ...(limit !== undefined && { limit: { requests: limit[0], unit: limit[1] } }),
+    ...(own !== undefined && { hits: { value: own } }),
+  };
+  const each = descriptors.map((entries) => ({
+    entries: Object.entries(entries).map(([key, value]) => ({ key, value })),
+    ...more,
+  }));
+  return wire!.requestSerialize({ domain, descriptors: each, hits });
 }
 
 interface Response {
@@ -376,49 +379,13 @@ interface Response {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-function fieldsOf(bytes: Buffer): [number, number | Buffer][] {
-  const fields: [number, number | Buffer][] = [];
-  let at = 0;
-  const read = () => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at]!;
-      at += 1;
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-    }
-  };
-  while (at < bytes.length) {
-    const tag = read();
-    const value = read();
-    if (tag % 8 === 0) fields.push([tag >> 3, value]);
-    else {
-      fields.push([tag >> 3, bytes.subarray(at, at + value)]);
-      at += value;
-    }
-  }
-  return fields;
-}
-
 function readResponse(bytes: Buffer): Response {
-  const fields = fieldsOf(bytes);
-  const all = (number: number) => fields.filter(([one]) => one === number).map(([, value]) => value as Buffer);
-  const numberIn = (of: [number, number | Buffer][], number: number) =>
-    (of.find(([one]) => one === number)?.[1] as number | undefined) ?? 0;
+  const { overall, statuses, headers } = wire!.responseDeserialize(bytes) as any;
   return {
-    overall: numberIn(fields, 1),
-    statuses: all(2).map((status) => {
-      const parts = fieldsOf(status);
-      const limit = parts.find(([number]) => number === 2)?.[1] as Buffer | undefined;
-      const [requests, unit, name = ''] = limit === undefined ? [] : fieldsOf(limit).map(([, value]) => value);
-      return {
-        code: numberIn(parts, 1),
-        limit: limit === undefined ? [] : [requests, unit, String(name)],
-        remaining: numberIn(parts, 3),
-      };
-    }),
-    headers: Object.fromEntries(
-      all(3).map((header) => fieldsOf(header).map(([, value]) => String(value)) as [string, string]),
-    ),
+    overall,
+    statuses: statuses.map(({ code, limit, remaining }: any) => ({
+      ...{ code, remaining, limit: limit === null ? [] : [limit.requests, limit.unit, limit.name] },
+    })),
+    headers: Object.fromEntries(headers.map(({ key, value }: any) => [key, value])),
   };
 }

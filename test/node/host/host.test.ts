@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
+import { RandomStream } from '../../../src/core/math/random.js';
+import { drawPoisson } from '../../../src/core/math/random-law.js';
 import { standardOperators } from '../../../src/core/operator/registry.js';
 import type { AuditRow } from '../../../src/core/record/row.js';
 import { Rank } from '../../../src/core/time/rank.js';
@@ -45,6 +47,21 @@ it('a burst trips the gate; the agenda restores it in the cycle in which the bur
   });
   expect(rows[2]!.master_equation_block).toContain('R(t)');
   expect(rows[2]!.proof_digest).toBeUndefined();
+});
+
+it('a seed gives the same record in every process, and another seed another one', () => {
+  const headOf = (seed: number) => {
+    const { clock, host, machine } = virtualHost();
+    const { id } = host.createContract('m', rateLimiter({ threshold: 20, within: 10 }));
+    const stream = new RandomStream(seed, 'requests');
+    const send = (cycle: number) => host.contract(id).decide(drawPoisson(2, stream), cycle);
+    for (let k = 1; k < 400; k += 1) clock.agenda.at(k * CYCLE_MS, Rank.arrival, () => send(k));
+    clock.run();
+    return machine.head;
+  };
+  const hash = '5358a538111278004863c902251cfc5587dfc493370a861aaa07818a611f8c09';
+  expect(headOf(7)).toEqual({ seq: 138, hash });
+  expect(headOf(8).hash).not.toBe(hash);
 });
 
 it('a refused request that brings the next admission forward wakes the contract then, not when it was due before', () => {

@@ -296,27 +296,6 @@ http {
   }
 }`;
 
-it('a whole nginx.conf has a limiter for each location with its own limits, and inherits what it does not set', () => {
-  expect(limitFiles().readStanza(conf).limiters).toEqual([
-    { name: 'server', limits: [{ like: 'nginx-limit-conn', connections: 20 }] },
-    {
-      name: 'location /api',
-      limits: [
-        { like: 'nginx', rate: '10r/s', burst: 20, nodelay: true },
-        { like: 'nginx-limit-conn', connections: 20 },
-      ],
-    },
-    {
-      name: 'location = /login',
-      limits: [
-        { like: 'nginx', rate: '5r/m' },
-        { like: 'nginx-limit-conn', connections: 20 },
-      ],
-    },
-    { name: 'location /trial', limits: [{ like: 'nginx-limit-conn', connections: 2 }] },
-  ]);
-});
-
 it('a whole nginx.conf says what is not in its limiters, with its line', () => {
   expect(limitFiles().readStanza(conf).notes).toEqual([
     'Line 11: /etc/nginx/local.conf is included, and was not read.',
@@ -339,19 +318,6 @@ it('a whole nginx.conf is one limiter only if a location is named', () => {
   expect(() => definitionOf({ paste: conf, location: 'location /ap' }, 777)).toThrow(
     expect.objectContaining({ code: 'invalid_definition' }),
   );
-});
-
-it('a whole nginx.conf names the server where there are several', () => {
-  const zone = 'limit_req_zone $host zone=a:1m rate=1r/s;';
-  const server = (name: string) => `server { server_name ${name}; location / { limit_req zone=a; } }`;
-  const names = (text: string) =>
-    limitFiles()
-      .readStanza(text)
-      .limiters.map(({ name }) => name);
-  expect(names(`${zone} ${server('a.example')} ${server('b.example')}`)).toEqual([
-    'server a.example, location /',
-    'server b.example, location /',
-  ]);
 });
 
 // biome-ignore format: one case a line
