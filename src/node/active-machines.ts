@@ -69,17 +69,16 @@ export class ActiveMachines {
     this.#count(machine, row);
   }
 
-  #follow(machine: Machine, { kind, contract_id: id, from, to }: AuditRow): void {
+  #follow(machine: Machine, { kind, contract_id: id, from, to, resets }: AuditRow): void {
     if (id === undefined || !this.knowsStates) return;
     if (kind === 'contract_deleted') this.#limits(machine, id, () => 0);
-    const states = this.#host.contracts.get(id)?.plan.states;
-    if (states === undefined || (kind !== 'transition' && kind !== 'contract_created')) return;
+    const contract = this.#host.contracts.get(id);
+    if (contract === undefined || kind === 'transition_failed') return;
     const limits = (name: string | undefined) =>
-      states.find((state) => state.name === name)?.admits === false ? 1 : 0;
-    const left = kind === 'transition' ? limits(from) : 0;
-    // Idempotent for a contract without keys; with keys, each key counts.
-    const isOne = this.#host.contracts.get(id)?.image.keyed === undefined;
-    this.#limits(machine, id, (before) => (isOne ? limits(to) : Math.max(0, before + limits(to) - left)));
+      contract.plan.states.find((state) => state.name === name)?.admits === false ? 1 : 0;
+    // Idempotent for a contract without keys; with keys, each key counts, until a change lets all begin anew.
+    const isOne = contract.image.keyed === undefined || resets === true;
+    this.#limits(machine, id, (before) => (isOne ? limits(to) : Math.max(0, before + limits(to) - limits(from))));
   }
 
   #limits(machine: Machine, id: string, change: (before: number) => number): void {

@@ -103,10 +103,11 @@ export class Connections {
     const { counts, clock } = this.#context;
     const { answering } = socket;
     counts.malformedRequests += 1;
-    // Behind a whole request, whose answer is then the last one: a refusal in its place would say that it had done nothing.
-    if (answering?.req.complete !== true || answering.writableFinished) refuseBrokenRequest(error, socket, clock);
-    else if (answering.headersSent) hangUp(socket, clock);
-    else this.#endsWith(answering, socket);
+    const isWhole = answering?.req.complete === true;
+    // A request has one answer. Behind a whole one its own is then the last: a refusal in its place would say that it had done nothing.
+    if (answering?.headersSent && !(isWhole && answering.writableFinished)) hangUp(socket, clock);
+    else if (isWhole && !answering.writableFinished) this.#endsWith(answering, socket);
+    else refuseBrokenRequest(error, socket, clock);
   }
 
   /** From now on answers close their connections, and silent connections are closed. New ones are still taken. */

@@ -94,16 +94,14 @@ it('the most active machines are the same after a restart, and old transitions a
 
 const node = await startRunning({ cycleMs: 3_600_000 });
 
-it('GET /api/chain/active tells transitions by window and stretch, the last one, and how many contracts limit', async () => {
+it('GET /api/chain/active tells transitions by window and stretch, the last one, and how many contracts limit now', async () => {
   const owner = node.owner();
   await owner.createMachine('busy', true);
   await owner.createMachine('hidden');
-  for (const slug of ['busy', 'busy', 'hidden']) {
-    await owner.deploy(slug, { threshold: 1 });
-  }
-  for (const slug of ['busy', 'hidden']) {
-    await owner.event(slug, { count: 2 });
-  }
+  const ids: string[] = [];
+  for (const slug of ['busy', 'busy', 'hidden'])
+    ids.push(await owner.deploy(slug, { threshold: 1, ...(ids.length > 0 && { keyed: { max_keys: 9 } }) }));
+  for (const slug of ['busy', 'hidden']) await owner.event(slug, { count: 2, key: 'one' });
   const cycle = node.clock.cycle();
   const { body } = await node.ask('GET', '/api/chain/active');
   expect(body).toEqual({
@@ -123,4 +121,6 @@ it('GET /api/chain/active tells transitions by window and stretch, the last one,
       },
     ],
   });
+  for (const id of ids.slice(0, 2)) await owner.patch(`/api/chain/busy/contracts/${id}`, { limit: 'gcra 1/s burst=1' });
+  expect((await node.ask('GET', '/api/chain/active')).body.machines[0].limiting).toBe(0);
 });

@@ -126,7 +126,7 @@ it('a body that breaks off is counted as a refused request, and the node logs no
       figureIn(text, 'weir_requests_total{method="POST",path="/api/chain/{slug}/event",status="400"}'),
     );
   const before = await broken();
-  const { socket } = new Raw(node.url).send(announced(EVENT).slice(0, -4));
+  const { socket } = (await Raw.on(node.url)).send(announced(EVENT).slice(0, -4));
   await sleep(20);
   socket.destroy();
   await expect.poll(broken).toBe(before + 1);

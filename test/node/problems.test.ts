@@ -192,10 +192,12 @@ it.each([
   ['a body that does not come', `POST ${MINT} ${HTTP}${TYPE}Content-Length: 9\r\n\r\n{`, 408, 'request_timeout'],
   ['a body that its head does not name', `GET /api/clock ${HTTP}\r\n{"x":1}`, 200, undefined],
   ['more behind the last request', `GET /api/clock ${HTTP}Connection: close\r\n\r\nx`, 200, undefined],
+  ['a chunk that is none, of a request that has its answer', `POST /nowhere ${HTTP}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, 404, 'route_not_found'],
+  ['a body that does not come, of another', `POST /nowhere ${HTTP}Content-Length: 9\r\n\r\n`, 404, 'route_not_found'],
   ['a tunnel behind a request', `GET /api/clock ${HTTP}\r\nCONNECT example.org:443 ${HTTP}\r\n`, 200, undefined],
 ])('what is no HTTP, or does not come, is refused on its socket, and a whole request before it answered: %s', async (_name, text, status, code) => {
-  const answer = await rawAnswer(node.url, text);
-  expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
+  const { statuses, text: answer } = await new Raw(node.url).send(text).ended();
+  expect([statuses, /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([[status], code]);
 });
 
 it('what is no HTTP ends a stream that runs, and is not answered within it', async () => {
@@ -204,9 +206,8 @@ it('what is no HTTP ends a stream that runs, and is not answered within it', asy
   expect((await streaming.send('x\r\n\r\n').ended()).statuses).toEqual([200]);
 });
 
-const decided = `/api/chain/gate/contracts/${contract}/gate`;
 it.each([
-  ['absolute: a gate by any method', `PUT http://localhost${decided}/orders`, 200, undefined],
+  ['absolute: a gate by any method', `PUT http://localhost${CONTRACTS}/${contract}/gate/orders`, 200, undefined],
   ['absolute: of another host', 'GET http://evil.example/api/clock', 421, 'host_refused'],
   ['absolute: without a path', 'GET http://localhost?a', 200, undefined],
   ['asterisk', 'GET *', 404, 'route_not_found'],
@@ -217,9 +218,8 @@ it.each([
 });
 
 it('a body that is no JSON does not end its connection: what is sent behind it is counted and answered', async () => {
-  const event = (body: string, more = '') =>
-    `POST ${EVENT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\nContent-Type: application/json\r\n` +
-    `${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const head = `POST ${EVENT} ${HTTP}Authorization: Bearer ${owner.key}\r\n${TYPE}`;
+  const event = (body: string, more = '') => `${head}${more}Content-Length: ${body.length}\r\n\r\n${body}`;
   const answer = await rawAnswer(node.url, event('{x}') + event('{"type":"request"}', 'Connection: close\r\n'));
   expect([...answer.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400', '200']);
 });

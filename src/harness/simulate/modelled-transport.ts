@@ -37,7 +37,7 @@ interface Pause {
 }
 
 export class ModelledTransport implements Transport {
-  #waiting = new Set<SentAttempt>();
+  #waiting = new Map<SentAttempt, 'wanted' | 'abandoned'>();
   readonly #visits = new Map<SentAttempt, Visit<SentAttempt>>();
   readonly #held = new Map<SentAttempt, Ticket>();
   /** With a network: when an attempt arrives at the gate. */
@@ -77,7 +77,7 @@ export class ModelledTransport implements Transport {
     const pause = pauses?.find(({ fromMs, toMs }) => nowMs >= fromMs && nowMs < toMs);
     if (pause !== undefined) {
       if (this.#waiting.size === 0) clock.agenda.at(pause.toMs, Rank.arrival, () => this.#goOn());
-      this.#waiting.add(attempt);
+      this.#waiting.set(attempt, 'wanted');
       return;
     }
     const decided = decide?.(attempt);
@@ -85,17 +85,14 @@ export class ModelledTransport implements Transport {
     if (typeof decided === 'object') this.#answer(attempt, decided, attempt.job.contract);
     else if (decided === undefined || decided === 0) this.#start(attempt);
     else {
-      const start = () => {
-        this.#held.delete(attempt);
-        this.#start(attempt);
-      };
-      this.#held.set(attempt, clock.agenda.at(nowMs + decided, Rank.arrival, start));
+      const start = clock.agenda.at(nowMs + decided, Rank.arrival, () => this.#start(attempt));
+      this.#held.set(attempt, start);
     }
   }
 
   #drop(attempt: SentAttempt): void {
-    // Already sent: the node counts it after the pause.
-    if (this.#waiting.has(attempt)) return;
+    // Already sent: the node counts it after the pause, and hears of this then.
+    if (this.#waiting.has(attempt)) this.#waiting.set(attempt, 'abandoned');
     const { clock, journeys } = this.#parts;
     journeys?.abandoned(attempt, clock);
     const ticket = this.#held.get(attempt);
@@ -121,20 +118,23 @@ export class ModelledTransport implements Transport {
 
   #goOn(): void {
     const waiting = this.#waiting;
-    this.#waiting = new Set();
-    for (const attempt of waiting) this.#arrive(attempt);
+    this.#waiting = new Map();
+    for (const [attempt, fate] of waiting) {
+      this.#arrive(attempt);
+      if (fate === 'abandoned') this.#drop(attempt);
+    }
   }
 
   #start(attempt: SentAttempt): void {
     const { service } = this.#parts;
+    this.#held.delete(attempt);
     const visit = service?.offer(attempt);
-    if (visit !== undefined) {
-      this.#visits.set(attempt, visit);
-      return;
+    if (visit !== undefined) this.#visits.set(attempt, visit);
+    else if (service !== undefined) this.ended(attempt, false);
+    else {
+      this.#over(attempt, true);
+      this.#answer(attempt, served, attempt.job.contract);
     }
-    this.#over(attempt, service === undefined);
-    if (service === undefined) this.#answer(attempt, served, attempt.job.contract);
-    else this.#answer(attempt, this.#failure(), 'service');
   }
 
   #over(attempt: SentAttempt, wasServed: boolean): void {

@@ -33,7 +33,6 @@ function send(parts: Parts, { jobs = 1, timeout, served = true }: Options = {}) 
 }
 
 const limited: Extract<ServiceAnswer, { type: 'limited' }> = { type: 'limited', retryAfterMs: 5 };
-
 const timeout = (ms: string) => ({ timeout: ms });
 const never = () => true;
 
@@ -46,6 +45,7 @@ it.each<[what: string, parts: Parts, options: Options, counts: object, endMs: nu
     {}, { jobs: 2 }, { jobs: 2, attempts: 2, succeeded: 1, given_up: 1 }, 10, { arrived: 2, served: 1, refused: 1 }],
   ['one that was abandoned is known to the service as such',
     {}, timeout('4ms'), { given_up: 1, abandoned: 1 }, 10, { served: 1, wasted: 1 }],
+  ['one given up in a pause is so, too', { pauses: [{ fromMs: 0, toMs: 20 }] }, timeout('4ms'), { given_up: 1, abandoned: 1 }, 30, { wasted: 1 }],
   ['a lost answer is waited for as long as patience lasts',
     { loses: never }, timeout('50ms'), { given_up: 1, abandoned: 1 }, 50, { served: 1, wasted: 0 }],
   ['a request and its answer each take the way', { drawOneWayMs: () => 50 }, {}, { succeeded: 1 }, 110, { served: 1 }],
