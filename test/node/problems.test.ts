@@ -1,9 +1,8 @@
-import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { statusAndCode, toldBy } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
-import { Raw, rawAnswer } from './raw.js';
+import { plainly, Raw, rawAnswer } from './raw.js';
 
 const node = await nodeOfFile({
   limits: {
@@ -159,8 +158,8 @@ it('a HEAD answers like a GET without a body, except where a GET does not end', 
 
 it('every method that Node knows is answered, and never by a mistake of ours', async () => {
   const others = 'POST PUT DELETE PATCH OPTIONS TRACE PROPFIND QUERY PURGE SEARCH'.split(' ');
-  const statuses = await Promise.all(['GET', 'HEAD', ...others].map((method) => statusOf(method, '/api/clock')));
-  expect(statuses).toEqual([200, 200, ...others.map(() => 405)]);
+  const asked = ['GET', 'HEAD', ...others].map((method) => plainly(node.url, method, '/api/clock'));
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, ...others.map(() => 405)]);
 });
 
 it('rows are found by the name of a contract as by its id', async () => {
@@ -223,14 +222,3 @@ it('a body that is no JSON does not end its connection: what is sent behind it i
   const answer = await rawAnswer(node.url, event('{x}') + event('{"type":"request"}', 'Connection: close\r\n'));
   expect([...answer.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400', '200']);
 });
-
-function statusOf(method: string, path: string): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const asked = request(`${node.url}${path}`, { method, headers: { 'content-length': 0 } }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
-    asked.on('error', reject);
-    asked.end();
-  });
-}
