@@ -63,7 +63,7 @@ const most = {
     'weir.ts': 152,
   } as Readonly<Record<string, number>>,
   src: 100_672,
-  test: 58_281,
+  test: 58_179,
   longLines: 107,
   commands: 15,
   options: 80,

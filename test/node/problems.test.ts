@@ -173,6 +173,7 @@ it('rows are found by the name of a contract as by its id', async () => {
 const HTTP = 'HTTP/1.1\r\nHost: localhost\r\n';
 const TYPE = 'Content-Type: application/json\r\n';
 const MINT = '/api/demo-key/mint';
+const MINE = `${HTTP}Authorization: Bearer ${owner.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
 // biome-ignore format: one case a line
 it.each([
@@ -192,7 +193,11 @@ it.each([
   ['a body that its head does not name', `GET /api/clock ${HTTP}\r\n{"x":1}`, 200, undefined],
   ['more behind the last request', `GET /api/clock ${HTTP}Connection: close\r\n\r\nx`, 200, undefined],
   ['a tunnel behind a request', `GET /api/clock ${HTTP}\r\nCONNECT example.org:443 ${HTTP}\r\n`, 200, undefined],
-])('what is no HTTP, or does not come, is refused on its socket, and a whole request before it answered: %s', async (_name, text, status, code) => {
+  ['an absolute target: a gate by any method', `PUT http://localhost${CONTRACTS}/${contract}/gate/orders ${MINE}`, 200, undefined],
+  ['an absolute target: of another host', `GET http://evil.example/api/clock ${MINE}`, 421, 'host_refused'],
+  ['an absolute target: without a path', `GET http://localhost?a ${MINE}`, 200, undefined],
+  ['an asterisk as target', `GET * ${MINE}`, 404, 'route_not_found'],
+])('what is no HTTP, or does not come, is refused on its socket; a whole request, in any form, is answered: %s', async (_name, text, status, code) => {
   const answer = await rawAnswer(node.url, text);
   expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
 });
@@ -201,18 +206,6 @@ it('what is no HTTP ends a stream that runs, and is not answered within it', asy
   const asked = `GET /api/chain/gate/stream ${HTTP}Authorization: Bearer ${owner.key}\r\n\r\n`;
   const streaming = await new Raw(node.url).send(asked).answered();
   expect((await streaming.send('x\r\n\r\n').ended()).statuses).toEqual([200]);
-});
-
-const decided = `/api/chain/gate/contracts/${contract}/gate`;
-it.each([
-  ['absolute: a gate by any method', `PUT http://localhost${decided}/orders`, 200, undefined],
-  ['absolute: of another host', 'GET http://evil.example/api/clock', 421, 'host_refused'],
-  ['absolute: without a path', 'GET http://localhost?a', 200, undefined],
-  ['asterisk', 'GET *', 404, 'route_not_found'],
-])('a target in another form has its answer: %s', async (_name, line, status, code) => {
-  const head = `${HTTP}Authorization: Bearer ${owner.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
-  const answer = await rawAnswer(node.url, `${line} ${head}`);
-  expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
 });
 
 it('a body that is no JSON does not end its connection: what is sent behind it is counted and answered', async () => {

@@ -1,8 +1,5 @@
 // Contracts that follow a rule, on a node whose clock the test moves.
 import { expect, it } from 'vitest';
-import { startNode } from '../../src/node/node.js';
-import { openStorage } from '../../src/node/node-storage.js';
-import { temporaryFolder } from '../cli/command-line.js';
 import { verifyRows } from '../core/record/verifying.js';
 import { nodeOfFile } from './node-of-file.js';
 
@@ -111,27 +108,4 @@ it('a rule counts no events of earlier cycles, and not too many at once', async 
 it('the record of a machine with rules holds', () => {
   expect(verifyRows(node.store.rows('m', { limit: 10_000 })).valid).toBe(true);
   expect(node.errors).toEqual([]);
-});
-
-it('a contract with a rule goes on after a restart as if there had been none', async () => {
-  const dir = temporaryFolder();
-  const open = async () => {
-    const { store, credentials, clock, identity } = openStorage({ dir, cycleMs: 777, onError: () => {} });
-    return startNode({ store, credentials, clock, ...identity });
-  };
-  const first = await open();
-  first.host.createMachine({ slug: 'm' });
-  const definition = (await node.ask('GET', `${templates}/sliding-log`)).body.template;
-  const { params } = definition.rule;
-  const contract = first.host.createContract('m', {
-    ...definition,
-    rule: { ...definition.rule, params: { ...params, window_ms: 3_600_000 } },
-  });
-  expect(contract.decide(12, first.host.contract(contract.id).gate.cycle)).toBe(10);
-  await first.close();
-  const second = await open();
-  const again = second.host.contract(contract.id);
-  expect([again.state, again.gate.remaining, again.gate.count]).toEqual(['limiting', 0, 10]);
-  expect(again.decide(1, again.gate.cycle)).toBe(0);
-  await second.close();
 });
