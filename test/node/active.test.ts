@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
 import { LONGEST_WINDOW } from '../../src/api/windows.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
-import { VirtualClock } from '../../src/core/time/virtual.js';
 import { ActiveMachines } from '../../src/node/active-machines.js';
-import { Host } from '../../src/node/host/host.js';
-import { MemoryStore } from '../../src/node/store/memory.js';
+import { virtualHost } from './host/virtual-host.js';
 import { startRunning } from './running.js';
 
 const CYCLE_MS = 100;
@@ -12,9 +10,7 @@ const FIRST = 1_000;
 
 /** A host in virtual time, and the index that listens to it. */
 function watched() {
-  const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
-  const store = new MemoryStore();
-  const host = new Host({ clock, store });
+  const { clock, store, host, runTo: to } = virtualHost(FIRST, undefined, CYCLE_MS);
   const active = new ActiveMachines(host);
   host.durableRows.subscribe((row) => active.take(row));
   const machine = (slug: string, isPublic = true) => {
@@ -26,7 +22,6 @@ function watched() {
       host.transition(contract, { to: contract.state === 'allowing' ? 'limiting' : 'allowing', holdCycles: 100_000 });
     }
   };
-  const to = (cycle: number) => clock.run({ untilMs: cycle * CYCLE_MS });
   const top = (cycles: number, limit = 10, of = active) =>
     of.top(clock.cycle(), cycles, limit).map(({ slug, transitions }) => `${slug} ${transitions}`);
   return { clock, store, host, active, machine, move, to, top };

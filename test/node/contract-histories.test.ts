@@ -4,16 +4,14 @@ import { expect, it } from 'vitest';
 import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
-import { VirtualClock } from '../../src/core/time/virtual.js';
 import { boundsOf } from '../../src/node/bounds.js';
 import { ContractHistories, type Watched } from '../../src/node/contract-histories.js';
 import { figuresOf, type Sampled, type Samples } from '../../src/node/counting/counting.js';
 import { LocalSamples } from '../../src/node/counting/local/counting.js';
-import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
-import { MemoryStore } from '../../src/node/store/memory.js';
 import { forAll } from '../draws.js';
 import { codeOf } from '../failures.js';
+import { virtualHost } from './host/virtual-host.js';
 import { Listening } from './listening.js';
 import { startRunning } from './running.js';
 
@@ -28,15 +26,13 @@ function newsOf(histories: ContractHistories, watched: Watched): string | undefi
 }
 
 function watched({ most = 4 } = {}) {
-  const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
-  const host = new Host({ clock, store: new MemoryStore() });
+  const { clock, host, runTo } = virtualHost(FIRST, undefined, CYCLE_MS);
   const make = (samples: Samples = new LocalSamples(host)) => {
     const watchedContracts = { perOwner: most, onNode: most, share: 1 / 2 };
     const bounds = boundsOf(clock, { ...defaultLimits, watchedContracts });
     return new ContractHistories(host, samples, bounds.watchedContracts);
   };
   const histories = make();
-  host.createMachine({ slug: 'm' });
   const contract = (threshold = 2, within = 3) => host.createContract('m', rateLimiter({ threshold, within }));
   const keyed = () =>
     host.createContract('m', rateLimiter({ threshold: 1, within: 3 }), undefined, {
@@ -44,7 +40,7 @@ function watched({ most = 4 } = {}) {
       idleCycles: 100,
       overflow: 'refuse',
     });
-  const to = (cycle: number) => clock.run({ untilMs: (FIRST + cycle) * CYCLE_MS });
+  const to = (cycle: number) => runTo(FIRST + cycle);
   const count = (of: ReturnType<typeof contract>, n: number) => host.contract(of.id).decide(n, clock.cycle());
   /** What a new reader of a contract is told. */
   const told = (one: ReturnType<typeof contract>, of = histories) =>

@@ -67,12 +67,6 @@ it.each([
   expect([told.status, told.body.code, count]).toEqual([status, code, 0]);
 });
 
-it('many events have an outcome each, up to a thousand', async () => {
-  await owner.contractOn('most', { threshold: 300 });
-  const { body } = await send('most', `[${Array(1_000).fill('{}').join()}]`);
-  expect([body.refused, body.outcomes.length, body.outcomes[999].code]).toEqual([1_000, 1_000, 'invalid_input']);
-});
-
 const LIMITS = [
   { name: 'narrow', threshold: 4, within: 10 },
   { name: 'wide', threshold: 9, within: 3 },

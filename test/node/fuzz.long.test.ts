@@ -1,6 +1,5 @@
 // A real node, and requests that nobody should send: none may be answered with a fault of the node's, none may end it, and it may not
 // keep anything of them. WEIR_FUZZ=1000000 sends so many; the suite sends 8,000.
-import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
@@ -8,6 +7,7 @@ import { forAllAsync } from '../draws.js';
 import { figureIn, mb, metricsOf } from './asking.js';
 import { Holder } from './caller.js';
 import { type Hostile, hostileRequests } from './hostile.js';
+import { Raw } from './raw.js';
 
 const REQUESTS = Number(process.env['WEIR_FUZZ'] ?? 8_000);
 /** Fewer at a time than verifications of records may wait for their turn. */
@@ -100,25 +100,14 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
 });
 
 /** Sends the bytes on a connection of their own, and gives the statuses of what comes back. */
-function exchange(bytes: Buffer): Promise<number[]> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const socket = connect(Number(new URL(node.url).port), '127.0.0.1', () => socket.write(bytes));
-    void othersAnswered().then(() => socket.end(), reject);
-    socket.on('data', (data) => {
-      text += data.toString('latin1');
-      socket.end();
-    });
-    // A node that cuts what is no HTTP while it still comes in: an answer like any other. One that is gone is found by the next request.
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') reject(error);
-    });
-    socket.on('close', () => {
-      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => status!);
-      for (const status of statuses) answers.set(status, (answers.get(status) ?? 0) + 1);
-      resolve(statuses.map(Number));
-    });
-  });
+async function exchange(bytes: Buffer): Promise<number[]> {
+  const raw = new Raw(node.url).send(bytes);
+  // A node that is gone is found by the others.
+  await Promise.race([raw.until(({ text }) => text !== ''), othersAnswered()]);
+  raw.socket.end();
+  const { statuses } = await raw.ended();
+  for (const status of statuses) answers.set(`${status}`, (answers.get(`${status}`) ?? 0) + 1);
+  return statuses;
 }
 
 async function othersAnswered(): Promise<void> {

@@ -1,10 +1,10 @@
 // The gate as gateways ask it: by any method, below any path, with their own headers and with those of their clients.
-import { METHODS, request } from 'node:http';
+import { METHODS } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { gateOf, inTurn, type Told } from './caller.js';
 import { startEdge } from './edge.js';
 import { Listening } from './listening.js';
-import { Raw } from './raw.js';
+import { plainly, Raw } from './raw.js';
 import type { Ask } from './running.js';
 
 const { node, owner } = await startEdge();
@@ -18,22 +18,8 @@ const countOf = async (gate: string) => (await owner.get(gate.replace(/\/gate$/,
 const statuses = (asks: readonly (readonly [method: string, path: string, ask?: Ask])[]) =>
   inTurn(asks, async ([method, path, ask = { key: owner.key }]) => (await node.ask(method, path, ask)).status);
 
-/** As it is sent, header by header: what `fetch` would not send. */
-function raw(method: string, path: string, headers: Readonly<Record<string, string>>, body = '') {
-  return new Promise<{ status: number | undefined; headers: NodeJS.Dict<string | string[]>; body: string }>(
-    (resolve, reject) => {
-      const { hostname, port } = new URL(node.url);
-      const authorization = `Bearer ${owner.key}`;
-      const sent = request({ hostname, port, path, method, headers: { authorization, ...headers } });
-      sent.on('error', reject).on('response', async (response) => {
-        let text = '';
-        for await (const chunk of response) text += chunk;
-        resolve({ status: response.statusCode, headers: response.headers, body: text });
-      });
-      sent.end(body);
-    },
-  );
-}
+const raw = (method: string, path: string, headers: Readonly<Record<string, string>>, body?: string) =>
+  plainly(node.url, method, path, { authorization: `Bearer ${owner.key}`, ...headers }, body);
 
 it('a gate counts a request by any method, here and below', async () => {
   const gate = await newGate({ threshold: 1_000 });

@@ -1,5 +1,6 @@
 // Owns a connection on which bytes are sent as they are. Leaves what should come back to the tests.
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
 export class Raw {
@@ -58,4 +59,20 @@ export class Raw {
 /** Sends text, and gives what comes until the other side hangs up. */
 export async function rawAnswer(url: string, text: string): Promise<string> {
   return (await new Raw(url).send(text).ended()).text;
+}
+
+/** Asks by any method and path, with any headers: `fetch` would not send them all. */
+export async function plainly(
+  url: string,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = '',
+) {
+  const { hostname, port } = new URL(url);
+  const fields = { 'content-length': `${Buffer.byteLength(body)}`, ...headers };
+  const asked = request({ hostname, port, path, method, headers: fields }).end(body);
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  const { statusCode: status, headers: said } = answer;
+  return { status, headers: said, body: String(Buffer.concat(await answer.toArray())) };
 }

@@ -3,22 +3,20 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/core/record/signing.js';
-import { VirtualClock } from '../../src/core/time/virtual.js';
 import { pause } from '../../src/core/time/wall.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
 import { boundsOf } from '../../src/node/bounds.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
-import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { Retention } from '../../src/node/retention.js';
 import { MemoryCredentials } from '../../src/node/store/credential-store.js';
-import { MemoryStore } from '../../src/node/store/memory.js';
 import { openSqliteStore } from '../../src/node/store/sqlite.js';
 import { Usage } from '../../src/node/usage.js';
 import { verifyExport } from '../core/record/verifying.js';
 import { temporaryFolder } from '../left-behind.js';
+import { virtualHost } from './host/virtual-host.js';
 import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
 
@@ -105,14 +103,11 @@ it('a record that is cut leaves room again to an owner whose records were full',
 });
 
 it('a record is cut as far as it is signed, and to its length once it is signed further, without a new row', () => {
-  const clock = new VirtualClock(10_000, 10);
-  const store = new MemoryStore();
-  const host = new Host({ clock, store });
+  const { clock, store, host, machine } = virtualHost(1_000, undefined, 10);
   const signer = generateSigner();
   const usage = new Usage(host, store, new MemoryCredentials(), boundsOf(clock, defaultLimits));
   const sources = { host, store, signer, clock, usage, limits: defaultLimits };
   const retention = new Retention({ ...sources, queue: new CallerQueue(clock), keepRows: KEEP });
-  const machine = host.createMachine({ slug: 'm' });
   const contract = host.createContract('m', rateLimiter());
   host.durableRows.subscribe((row) => retention.take(row));
   const move = (times: number) => {

@@ -4,6 +4,7 @@ import type { Serving } from '../cli/command-line.js';
 import { verifyExport } from '../core/record/verifying.js';
 import { ask } from './asking.js';
 import { Caller, Holder } from './caller.js';
+import { Listening } from './listening.js';
 
 /** What the clients were told, and so must be there. */
 export interface Kept {
@@ -120,22 +121,11 @@ async function untilGone(work: () => Promise<void>): Promise<void> {
 
 /** Whoever hears of a row on the stream was told of it, too. */
 async function listen(node: Serving, { key, hashes }: Kept): Promise<void> {
-  try {
-    const response = await fetch(`${node.url}/api/chain/edge/stream`, { headers: { authorization: `Bearer ${key}` } });
-    let text = '';
-    for await (const chunk of response.body ?? []) {
-      text += Buffer.from(chunk).toString('utf8');
-      const messages = text.split('\n\n');
-      text = messages.pop() ?? '';
-      for (const message of messages) {
-        const data = /^event: transition\ndata: (.*)$/m.exec(message)?.[1];
-        if (data === undefined) continue;
-        const { seq, hash } = JSON.parse(data).data;
-        hashes.set(seq, hash);
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+  const listening = await Listening.to(node, '/api/chain/edge/stream', { key }).catch(() => undefined);
+  for (let n = 0; ; n += 1) {
+    const row = (await listening?.next('transition', n).catch(() => undefined))?.data.data;
+    if (row === undefined) return;
+    hashes.set(row.seq, row.hash);
   }
 }
 

@@ -56,17 +56,12 @@ class Stage {
     return this;
   }
 
-  abandonAt(ms: number, work: string): this {
-    this.clock.agenda.at(ms, Rank.client, () => this.service.abandon(this.#visits.get(work)!));
-    return this;
-  }
-
   /** `0 12 r0@15`: requests at 0 and 12 ms; the first is abandoned at 15. */
   play(requests: string): this {
     for (const one of requests.split(' ')) {
       const [work = '', ms] = one.split('@');
       if (ms === undefined) this.offerAt(Number(work));
-      else this.abandonAt(Number(ms), work);
+      else this.clock.agenda.at(Number(ms), Rank.client, () => this.service.abandon(this.#visits.get(work)!));
     }
     return this;
   }
@@ -134,30 +129,17 @@ it('every request is served as a plain recursion says: it begins when it has com
   });
 });
 
-it('work that nobody waits for is served all the same, and counted as wasted', () => {
-  const stage = new Stage({}).offerAt(0, 1, 2).abandonAt(5, 'r1').run();
-  expect([stage.told, stage.counted]).toEqual([
-    ['10 r0 served', '20 r1 served', '30 r2 served'],
-    { arrived: 3, served: 3, refused: 0, dropped: 0, failed: 0, wasted: 1, waitingMs: 9 + 18, busyMs: 30 },
-  ]);
-});
-
-it('abandoned work that is dropped leaves its place in the queue; what is being served goes on', () => {
-  const stage = new Stage({ queue: 2, dropsAbandoned: true });
-  stage.offerAt(0, 1, 2, 6).abandonAt(4, 'r0').abandonAt(5, 'r1').run();
-  expect([stage.told, stage.counted]).toEqual([
-    ['10 r0 served', '20 r2 served', '30 r6 served'],
-    { arrived: 4, served: 3, refused: 0, dropped: 1, failed: 0, wasted: 1, waitingMs: 4 + 8 + 14, busyMs: 30 },
-  ]);
-});
-
-it('a queue of nothing but dropped work is empty', () => {
-  const stage = new Stage({ dropsAbandoned: true }).offerAt(0, 1, 2, 50).abandonAt(3, 'r1').abandonAt(3, 'r2').run();
-  expect([stage.told, stage.service.waiting.value, stage.service.busy.value]).toEqual([
-    ['10 r0 served', '60 r50 served'],
-    0,
-    0,
-  ]);
+// biome-ignore format: one case a line
+it.each<[rule: string, plan: Partial<ServicePlan>, requests: string, told: string, counts: object]>([
+  ['that nobody waits for is served all the same, and counted as wasted',
+    {}, '0 1 2 r1@5', '10 r0, 20 r1, 30 r2', { arrived: 3, served: 3, dropped: 0, wasted: 1, waitingMs: 9 + 18, busyMs: 30 }],
+  ['that is dropped leaves its place in the queue, and what is being served goes on', { queue: 2, dropsAbandoned: true },
+    '0 1 2 6 r0@4 r1@5', '10 r0, 20 r2, 30 r6', { arrived: 4, served: 3, dropped: 1, wasted: 1, waitingMs: 4 + 8 + 14, busyMs: 30 }],
+  ['that is dropped leaves an empty queue where there is nothing else', { dropsAbandoned: true },
+    '0 1 2 50 r1@3 r2@3', '10 r0, 60 r50', { arrived: 4, served: 2, dropped: 2, wasted: 0, waitingMs: 2 + 1, busyMs: 20 }],
+])('abandoned work %s', (_rule, given, requests, told, counts) => {
+  const { words, counted } = new Stage(given).play(requests).run();
+  expect([words, counted]).toEqual([told, { refused: 0, failed: 0, ...counts }]);
 });
 
 const given = fc.record({

@@ -257,28 +257,18 @@ it('what comes in a pause is decided, in order, when the node goes on', async ()
   expect(drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!))).toBe('1:1 1:1 . . . [4:3] [1:0] [1:0] [.] . . .');
 });
 
-it('a request whose answer is lost is counted, and its client does not hear of it', async () => {
-  const { outcome } = await run(
-    counted([4, 4], 'clients: [{ kind: retrying, max_attempts: 3 }]\nfaults: [{ kind: lost_answers, share: 1 }]\n'),
-  );
-  const { jobs, attempts, succeeded, given_up } = outcome.clients![0]!;
-  expect({ requests: outcome.requests, jobs, attempts, succeeded, given_up }).toEqual({
-    requests: 24,
-    jobs: 8,
-    attempts: 24,
-    succeeded: 0,
-    given_up: 8,
-  });
-});
-
-it('lost answers last from one given cycle to another', async () => {
+it.each<[what: string, attempts: number, when: string, told: readonly [attempts: number, givenUp: number]]>([
+  ['to the end', 2, '', [8, 4]],
+  ['from one cycle to another', 1, ', from: 1, to: 3', [4, 2]],
+])('a request whose answer is lost is counted, and its client does not hear of it: %s', async (_, most, when, told) => {
   const { outcome } = await run(
     counted(
       [1, 1, 1, 1],
-      'clients: [{ kind: retrying, max_attempts: 1 }]\nfaults: [{ kind: lost_answers, share: 1, from: 1, to: 3 }]\n',
+      `clients: [{ kind: retrying, max_attempts: ${most} }]\nfaults: [{ kind: lost_answers, share: 1${when} }]\n`,
     ),
   );
-  expect(outcome.clients![0]!.given_up).toBe(2);
+  const { jobs, attempts, succeeded, given_up } = outcome.clients![0]!;
+  expect([outcome.requests, jobs, attempts, succeeded, given_up]).toEqual([told[0], 4, told[0], 4 - told[1], told[1]]);
 });
 
 it('a state that admits is not counted as limiting, in a definition of its own', async () => {

@@ -67,24 +67,21 @@ it.each([
     expectMet('nginx.conf', text, expected);
   });
 
-it('a page of an error that an if leads to has its limits', () => {
-  const text = `limit_req_zone ${client} zone=z:1m rate=1r/s;
-server { location / { error_page 418 = @slow; if ($request_method = POST) { return 418; } } location @slow { limit_req zone=z; } }`;
-  expectMet('nginx.conf', text, { 'POST /': 'yes', 'GET /': 'no' });
-});
-
-const formats: Record<string, { file: string; requests: Record<string, object> }> = parse(
+/** By format, or by what the file is; `requests` are by the RULE of the file. */
+const formats: Record<string, { name?: string; file: string; requests: Record<string, object> }> = parse(
   readFileSync(new URL('conditions.yaml', import.meta.url), 'utf8'),
 );
-const fileOf = (name: string, rule: string) =>
-  formats[name]!.file.replace('"RULE"', () => JSON.stringify(rule)).replace('RULE', () => rule);
-
 it.each(
-  Object.entries(formats).flatMap(([name, { requests }]) =>
-    Object.entries(requests).map(([rule, expected]) => [name, rule, expected] as const),
+  Object.entries(formats).flatMap(([format, { name = format, file, requests }]) =>
+    Object.entries(requests).map(([rule, expected]) => [format, rule, name, file, expected] as const),
   ),
-)('requests meet a limit of %s as its condition says: %s', (name, rule, expected) => {
-  expectMet(name, fileOf(name, rule), expected);
+)('requests meet a limit of %s as its condition says: %s', (_, rule, name, file, expected) => {
+  const quoted = file.replace('"RULE"', () => JSON.stringify(rule));
+  expectMet(
+    name,
+    quoted.replace('RULE', () => rule),
+    expected,
+  );
 });
 
 it.each([
@@ -118,74 +115,4 @@ it.each([
   [allHold(post, oneHolds(missing('a'), missing('b'))), 'method is POST (case ignored) and (a or b)'],
 ])('%# in words: %s', (condition, words) => {
   expect(inWords(condition)).toBe(words);
-});
-
-const skip = (expression: string, of: string) =>
-  `rules {\n  action = "skip"\n  expression = ${JSON.stringify(expression)}\n  action_parameters {\n   ${of}\n  }\n }\n`;
-const HEALTH = skip('http.request.uri.path eq "/health"', 'ruleset = "current"');
-const [LIMITING = ''] = /rules \{.*\n \}/s.exec(fileOf('cloudflare.tf', 'true')) ?? [];
-const rulesets = (...all: string[]) =>
-  all.map((rules, i) => `resource "cloudflare_ruleset" "r${i}" {\n${rules}\n}\n`).join('');
-it.each([
-  [
-    'of another ruleset',
-    rulesets(skip('http.request.method eq "POST"', 'phases = ["http_ratelimit"]'), LIMITING),
-    { 'POST /': 'no', 'GET /': 'yes' },
-  ],
-  ['before the limit', rulesets(`${HEALTH}${LIMITING}`), { 'GET /health': 'no', 'GET /': 'yes' }],
-  ['after the limit', rulesets(`${LIMITING}\n${HEALTH}`), { 'GET /health': 'yes' }],
-  ['of other phases', rulesets(skip('true', 'phases = ["http_request_sbfm"]'), LIMITING), { 'GET /': 'yes' }],
-  [
-    'by a header',
-    rulesets(skip('any(http.request.headers["x-key"][*] eq "1")', 'phases = ["http_ratelimit"]'), LIMITING),
-    { 'GET /': expect.stringContaining('x-key') },
-  ],
-])('Cloudflare skips the limit by a rule %s', (_, text, expected) => {
-  expectMet('cloudflare.tf', text, expected);
-});
-
-it.each([
-  [
-    'set-path /b if { path /a }',
-    '{ path /b }',
-    { 'GET /b': 'yes', 'GET /c': 'no', 'GET /a': 'what set-path gives, which this log has not' },
-  ],
-  [
-    'replace-path "^/a/" /b/',
-    '{ path_beg /b }',
-    { 'GET /b': 'yes', 'GET /a/c': 'what replace-path gives, which this log has not' },
-  ],
-  [
-    'set-header Host b.example',
-    '{ hdr(host) a.example }',
-    { 'GET /': 'what set-header gives, which this log has not' },
-  ],
-  ['set-header Path /b', '{ path /a }', { 'GET /a': 'yes' }],
-])('a limit of HAProxy behind %s is judged where that changes nothing: %s', (line, condition, expected) => {
-  const text = fileOf('haproxy.cfg', condition).replace('\n', `\n  http-request ${line}\n`);
-  expectMet('haproxy.cfg', text, expected);
-});
-
-it.each([
-  [
-    'a path of a variable that the same if has set',
-    'set $a $cookie_a; if ($request_method = POST) { set $a new; rewrite ^/old /$a last; }',
-    { 'POST /old': 'yes', 'GET /old': 'no' },
-  ],
-  [
-    'a path of another variable',
-    'rewrite ^/old /$cookie_a last;',
-    { 'GET /old': 'the path that rewrite gives, which this log has not' },
-  ],
-  ['another path alone', 'rewrite ^/old /$cookie_a last;', { 'GET /new': 'yes', 'GET /': 'no' }],
-  [
-    'a path, of a limit by paths',
-    'rewrite ^/old /new;',
-    { 'GET /old': 'the path that rewrite gives, which this log has not' },
-  ],
-  ['a path to itself', 'rewrite ^/old /new;', { 'GET /loop': 'no' }],
-])('a limit is judged where nginx rewrites %s', (_, rule, expected) => {
-  const key = rule.includes('$cookie') ? '$binary_remote_addr' : '$uri';
-  const text = `limit_req_zone ${key} zone=z:1m rate=1r/s;\nserver { ${rule} location /new { limit_req zone=z; } location /loop { rewrite ^ /loop/x; } location / { } }`;
-  expectMet('nginx.conf', text, expected);
 });

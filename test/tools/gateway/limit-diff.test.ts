@@ -145,30 +145,36 @@ it('a diff over a log counts what is newly refused and newly admitted, by client
   expect([...found.by_limiter].map(([{ where }, n]) => [where, n])).toEqual([['location /api', 7]]);
 });
 
-it('one zone in two places is one count, with the ceiling of each', async () => {
-  const found = await differ(
-    'location /a { limit_req zone=api burst=9 nodelay; } location /b { limit_req zone=api burst=4 nodelay; }',
-    '',
-    [...many(6, 'x', '/a'), ...many(2, 'x', '/b', 2)],
-  );
-  expect(found).toMatchObject({ refused_old: 2, newly_admitted: 2 });
-});
-
-it('requests of one ms keep the order of the log where two places share a zone', async () => {
-  const shared =
-    'location /a { limit_req zone=api burst=1 nodelay; } location /b { limit_req zone=api burst=9 nodelay; }';
-  const order = (...paths: string[]) => paths.map((path): Row => [1, 'x', path]);
-  expect(await differ('', shared, order('/a', '/b', '/a'))).toMatchObject({ newly_refused: 1 });
-  expect(await differ('', shared, order('/a', '/a', '/b'))).toMatchObject({ newly_refused: 0 });
-});
-
-it('several limits of a place are charged only if all admit', async () => {
-  const both = 'limit_req zone=api burst=1 nodelay; limit_req zone=all burst=9 nodelay;';
-  const found = await differ(`location /a { ${both} } location /b { limit_req zone=all burst=9 nodelay; }`, '', [
-    ...many(5, 'x', '/a'),
-    ...many(9, 'x', '/b', 2),
-  ]);
-  expect(found.refused_old).toBe(3 + 1);
+const SHARED =
+  'location /a { limit_req zone=api burst=1 nodelay; } location /b { limit_req zone=api burst=9 nodelay; }';
+const BOTH =
+  'location /a { limit_req zone=api burst=1 nodelay; limit_req zone=all burst=9 nodelay; } location /b { limit_req zone=all burst=9 nodelay; }';
+const inOrder = (...paths: string[]) => paths.map((path): Row => [1, 'x', path]);
+const dryRun = { refused_new: 0, left_out: { new: [{ why: expect.stringContaining('dry run') }] } };
+it.each<[rule: string, fresh: string, rows: Row[], found: object]>([
+  [
+    'one zone in two places is one count, with the ceiling of each',
+    SHARED,
+    [...many(6, 'x', '/b'), ...many(2, 'x', '/a', 2)],
+    { refused_new: 2 },
+  ],
+  ['requests of one ms keep the order of the log', SHARED, inOrder('/a', '/b', '/a'), { refused_new: 1 }],
+  ['so do they where all pass, in another order', SHARED, inOrder('/a', '/a', '/b'), { refused_new: 0 }],
+  [
+    'several limits of a place are charged only if all admit',
+    BOTH,
+    [...many(5, 'x', '/a'), ...many(9, 'x', '/b', 2)],
+    { refused_new: 3 + 1 },
+  ],
+  [
+    'a key by path counts all clients together',
+    'limit_req zone=paths;',
+    [...many(1, 'x', '/a'), ...many(1, 'y', '/a'), ...many(1, 'y', '/b')],
+    { newly_refused: 1, by_path: [{ name: '/a' }] },
+  ],
+  ['a dry run is left out', 'limit_req_dry_run on; limit_req zone=api;', many(3, 'x', '/'), dryRun],
+])('%s', async (_, fresh, rows, found) => {
+  expect(await differ('', fresh, rows)).toMatchObject(found);
 });
 
 // biome-ignore format: one case a line
@@ -195,15 +201,6 @@ frontend web
   expect(Object.fromEntries([...found.by_limiter].map(([one, n]) => [one.name, n]))).toEqual(expected);
 });
 
-it('a key by path counts all clients together', async () => {
-  const found = await differ('', 'limit_req zone=paths;', [
-    ...many(1, 'x', '/a'),
-    ...many(1, 'y', '/a'),
-    ...many(1, 'y', '/b'),
-  ]);
-  expect(found).toMatchObject({ newly_refused: 1, by_path: [{ name: '/a' }] });
-});
-
 // biome-ignore format: one case a line
 it.each([
   ['a path in lower case of HAProxy', 'haproxy.cfg', 'frontend web\n  stick-table type string size 1k expire 1h store http_req_rate(1h)\n  http-request track-sc0 path,lower\n  http-request deny if { sc_http_req_rate(0) gt 1 }', 2],
@@ -224,11 +221,6 @@ it('a key that a log does not have is left out, unless a column is named', async
   });
   const by = await differ('', 'limit_req zone=users;', rows, { keyColumn: 'client' });
   expect(by).toMatchObject({ newly_refused: 2, left_out: { new: [] } });
-});
-
-it('a dry run is left out', async () => {
-  const found = await differ('', 'limit_req_dry_run on; limit_req zone=api;', many(3, 'x', '/'));
-  expect(found).toMatchObject({ refused_new: 0, left_out: { new: [{ why: expect.stringContaining('dry run') }] } });
 });
 
 it('whole seconds of one client are spread together, whatever its paths', async () => {

@@ -55,25 +55,6 @@ it.each<[name: string, kind: string, text: string]>([
   expect(await summary(text, client)).toEqual({ kind, ...plainTwo });
 });
 
-it('the parts of a line that CRI has cut are joined', async () => {
-  const text = [
-    `2015-05-17T10:05:03Z stdout P ${two[0].slice(0, 30)}`,
-    `2015-05-17T10:05:03Z stdout F ${two[0].slice(30)}`,
-    `2015-05-17T10:05:04Z stdout F ${two[1]}`,
-  ].join('\n');
-  expect(await summary(text, client)).toEqual({ kind: 'combined in CRI', ...plainTwo });
-});
-
-it('JSON in an envelope is read, and words in it get their time from it', async () => {
-  const json = '2015-05-17T10:05:03Z stdout F {"time":"2015-05-17T10:05:03Z","remote_addr":"192.0.2.1"}\n';
-  const router =
-    '2015-05-17T10:05:03.1+00:00 heroku[router]: at=info method=GET path="/a" host=app.example fwd="192.0.2.1, 192.0.2.9"\n';
-  expect([await summary(json, client), await summary(router, client)]).toEqual([
-    { kind: 'ndjson in CRI', first: '2015-05-17T10:05:03.000Z', requests: ['0 1 192.0.2.1'], skipped: 0 },
-    { kind: 'logfmt in timestamps', first: '2015-05-17T10:05:03.100Z', requests: ['0 1 192.0.2.1'], skipped: 0 },
-  ]);
-});
-
 /** `### name | format in envelope | first request | requests | options`, then the log, whose requests are by client unless told otherwise. */
 const samples = readFileSync(new URL('samples/kinds.txt', import.meta.url), 'utf8')
   .split(/^### /m)
@@ -212,18 +193,6 @@ it.each<[name: string, text: string, options: LogOptions, instants: number[]]>([
   ['a clock whose first hours are there', 'time,x\n0,1\n45244.5,1\n', {}, [0, 45_244_500]],
 ])('times of a clock from 0, or of a named unit, are read: %s', async (_, text, options, instants) => {
   expect((await readText(text, options)).heard.map(([ms]) => ms)).toEqual(instants);
-});
-
-it('times without a year go on into the next one', async () => {
-  const line = (when: string) => `${when} web1 app[7]: hello`;
-  const text = ['Dec 31 23:59:59', 'Jan  1 00:00:01', 'Dec 31 23:59:58', 'Jan  2 00:00:00'].map(line).join('\n');
-  const { heard } = await readText(text, { nowMs: at('2026-01-15T00:00:00Z') });
-  expect(heard.map(([ms]) => new Date(ms).toISOString().slice(0, 10))).toEqual([
-    '2025-12-31',
-    '2026-01-01',
-    '2025-12-31',
-    '2026-01-02',
-  ]);
 });
 
 // biome-ignore format: one case a line
@@ -395,9 +364,3 @@ it.each<[name: string, text: string, options: LogOptions, columns: readonly stri
       ),
     );
   });
-
-it('the time of the envelope is read where it is asked for', async () => {
-  const line = '2015-05-17T10:05:04Z 192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 12\n';
-  const { heard } = await readText(line.repeat(2), { timeColumn: 'log_time' });
-  expect(heard.map(([unixMs]) => unixMs)).toEqual(Array(2).fill(Date.UTC(2015, 4, 17, 10, 5, 4)));
-});
