@@ -63,7 +63,7 @@ const most = {
     'weir.ts': 152,
   } as Readonly<Record<string, number>>,
   src: 100_669,
-  test: 58_451,
+  test: 58_227,
   longLines: 107,
   commands: 15,
   options: 80,
