@@ -75,7 +75,7 @@ export class Gate {
   delayMs = 0;
   /** `count` after the last decision that was not quiet: one by a rule, or one in which a guard could hold. */
   level = 0;
-  /** Whether the last event may bring the next wake-up forward. */
+  /** Whether the last events may bring the next wake-up forward. */
   hastens = false;
   readonly #actor: ContractActor;
   readonly #owner: GateOwner;
@@ -165,8 +165,7 @@ export class Gate {
 
   levelChangesAfter(ms: number): number {
     if (this.record.first === undefined) return this.plan.rule?.rule.nextChange(this.record.rule!.state, ms) ?? NEVER;
-    const gauge = this.gaugeOf(0);
-    return gauge.falls(gauge.level(ms) - 1, ms);
+    return this.gaugeOf(0).falls(this.levelAt(ms) - 1, ms);
   }
 
   cyclesUntilAtMost(most: number): number {
@@ -305,6 +304,7 @@ export class Gate {
   #countInSteps(n: number, happened: number, kind: number, holdMs?: number, cost?: number): number {
     const aggregates = aggregatesOf(this.plan, kind);
     this.delayMs = 0;
+    this.hastens = false;
     let admitted = 0;
     for (let left = n; left > 0; ) {
       const step = this.#stepUpTo(left, aggregates);
@@ -331,7 +331,7 @@ export class Gate {
       return 0;
     }
     const planned = this.plan.rule!;
-    this.hastens = planned.rule.hastens === true || cost < rule.cost;
+    this.hastens ||= planned.rule.hastens === true || cost < rule.cost;
     return charge(planned, rule, cost, holdMs ?? planned.holdMs);
   }
 

@@ -23,7 +23,7 @@ import { type Changed, type ContractChange, changeContract, relearn } from './co
 import { contractNotFound, type Move } from './contract-failures.js';
 import type { HostContext } from './host-context.js';
 import { keyedFields } from './keys.js';
-import { type AdminNote, Ledger } from './ledger.js';
+import { Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
 import { SharedPlans } from './shared-plans.js';
 import { finish, type Steps } from './steps.js';
@@ -198,15 +198,8 @@ export class Host {
     };
   }
 
-  note(machine: Machine, action: AdminNote): void {
-    const done = { kind: 'admin_action', cause: 'manual', emitted: [] } as const;
-    this.#ledger.write(machine, { ...action, ...done, cycle: this.#catchUp(machine) });
-    this.commit();
-  }
-
-  noteLoss(machine: Machine, toSeq: number): void {
-    const lost = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [] } as const;
-    this.#ledger.write(machine, { ...lost, cycle: this.#catchUp(machine) });
+  note(machine: Machine, what: Omit<AuditEntry, 'machine' | 'at' | 'cycle' | 'emitted'>): void {
+    this.#ledger.write(machine, { ...what, cycle: this.#catchUp(machine), emitted: [] });
     this.commit();
   }
 

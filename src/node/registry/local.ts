@@ -90,7 +90,7 @@ export class LocalRegistry implements Registry {
     if (note !== undefined) {
       const { owner, ...action } = note;
       const machine = host.machines.get(keySlugOf(owner)) ?? host.createMachine(keyMachineOf(owner));
-      host.note(machine, action);
+      host.note(machine, { ...action, kind: 'admin_action', cause: 'manual' });
     }
     await durability.commit();
   }
@@ -138,7 +138,7 @@ export class LocalRegistry implements Registry {
     store.noteCycle(clock.cycle());
     for (const { machine: slug, toSeq } of lost) {
       const machine = host.machines.get(slug);
-      if (machine !== undefined) host.noteLoss(machine, toSeq);
+      if (machine !== undefined) host.note(machine, { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system' });
     }
   }
 

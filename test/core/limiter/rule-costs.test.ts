@@ -76,3 +76,9 @@ it('a contract that has refused a cost takes nothing of it, and admits what fits
   const gate = gateAt(0);
   expect([8, 3, 2, 1].map((n) => decide(gate, n, 0))).toEqual([8, 0, 2, 0]);
 });
+
+it('several events behind a refused one of a higher cost say that the next wake-up may come sooner', () => {
+  const gate = gateAt(0);
+  const wakes = [10, 9].map((n) => [gate.decideOne(n, 0, 0, 0), gate.wakeMs()][1]);
+  expect([...wakes, gate.decide(2, 0, 0, 0), gate.wakeMs(), gate.hastens]).toEqual([NEVER, 900, 0, 100, true]);
+});
