@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { statusAndCode, toldBy } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
-import { plainly, Raw, rawAnswer } from './raw.js';
+import { plainly, Raw } from './raw.js';
 
 const node = await nodeOfFile({
   limits: {
