@@ -59,7 +59,7 @@ export function loggedRequest(fields: readonly RequestField[], texts: readonly (
   fields.forEach((field, i) => {
     request[field] = loggedText(field, texts[i]);
   });
-  if (request.path !== undefined) request.path = pathOfUrl(request.path);
+  if (request.path !== undefined) request.path = request.path.replace(/\?.*$/s, '');
   if (request.path !== undefined && request.query !== undefined)
     request.url = request.query === '' ? request.path : `${request.path}?${request.query}`;
   return request;
@@ -229,9 +229,4 @@ export class LimitTraffic {
 /** The number of a name, given in the order in which they come. */
 function idIn(ids: Map<string, number>, name: string): number {
   return getOrInsert(ids, name, () => ids.size);
-}
-
-function pathOfUrl(url: string): string {
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
 }

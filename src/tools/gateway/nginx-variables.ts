@@ -6,6 +6,7 @@
 // Sources: ngx_http_map_module, ngx_http_geo_module, ngx_http_core_module and ngx_http_rewrite_module of nginx.org.
 import { isRange } from './address-range.js';
 import type { Directive } from './directives.js';
+import { nameRank } from './found.js';
 import { keyOfText, type LimitKey } from './limit-key.js';
 import type { Redirect, Rewrite } from './nginx-route.js';
 import * as ask from './request-condition.js';
@@ -77,12 +78,12 @@ export class NginxVariables {
     return ask.missing(kind === 'http' ? `the header ${own.replaceAll('_', '-')}` : `$${name}`);
   }
 
-  /** Texts without regard to their case first, then names of hosts, then expressions in their order. */
+  /** Texts without regard to their case first, then names of hosts as of a server, then expressions in their order. */
   #map({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
     const source = this.textOf(words[1] ?? '', given, depth);
     const rows = rowsOf(block);
     const hasHosts = block.some((row) => row.words[0] === 'hostnames');
-    const rank = (text: string) => (text.startsWith('~') ? 2 : hasHosts && /^[.*]|\*$/.test(text) ? 1 : 0);
+    const rank = (text: string) => (hasHosts || text.startsWith('~') ? nameRank(text) : 0);
     const choices = rows
       .filter(({ text }) => text !== 'default')
       .sort((a, b) => rank(a.text) - rank(b.text))
@@ -160,7 +161,7 @@ function rowsOf(block: readonly Directive[]): { readonly text: string; readonly 
 const defaultOf = (rows: ReturnType<typeof rowsOf>) => rows.find(({ text }) => text === 'default')?.value ?? '';
 
 function mapped(source: ask.RequestText, text: string, rank: number): ask.RequestCondition {
-  if (rank === 2) {
+  if (rank === 3000) {
     const ignoresCase = text.startsWith('~*');
     return ask.tested(source, { is: 'matching', value: text.slice(ignoresCase ? 2 : 1), ignoresCase });
   }

@@ -49,7 +49,7 @@ it.each([
     ['no default is empty', key(`map $arg_key $key { "" ${client}; }`), { 'GET /': 'yes', 'GET /?key=1': 'no' }],
     ['a map of a map', key(`map $uri $kind { default small; ~big large; }\nmap $kind $key { default ""; large ${client}; }`), { 'GET /big': 'yes', 'GET /a': 'no' }],
     ['a map of two variables', key(`map "$request_method:$uri" $key { ~^POST:/a ${client}; }`), { 'POST /a': 'yes', 'GET /a': 'no' }],
-    ['names of hosts', key(`map $host $key { hostnames; *.example ${client}; b.test ${client}; }`), { 'GET /': 'yes' }],
+    ['of names of hosts the longest', key(`map $host $key { hostnames; a.* ""; *.example ""; .a.example ${client}; b.test ""; }`), { 'GET /': 'yes' }],
     ['a network, the narrowest first', key(`geo $near { default 1; 192.0.2.0/24 0; 192.0.2.9 1; }\nmap $near $key { 1 ${client}; }`), { 'GET /': 'no', 'GET / 192.0.2.9': 'yes', 'GET / 10.0.0.1': 'yes' }],
     ['ranges of a geo', key(`geo $near { ranges; default 0; 192.0.2.1-192.0.2.8 1; }\nmap $near $key { 1 ${client}; }`), { 'GET /': 'yes', 'GET / 192.0.2.9': 'no' }],
     ['a user agent', key(`map $http_user_agent $key { ~*bot ${client}; }`), { 'GET / . Robot': 'yes', 'GET /': 'no' }],
