@@ -94,20 +94,24 @@ export class NginxVariables {
     return ask.choiceText(choices, this.textOf(defaultOf(rows), given, depth));
   }
 
-  /** The narrowest network first. Values are texts, even with a leading $. */
+  /** The narrowest network first, of equal ones the last; ranges in the opposite order. Values are texts, even with a leading $. */
   #geo({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
     const [, first = ''] = words;
     const source = words.length > 2 ? this.textOf(first, given, depth) : ask.fieldText('client');
-    const rows = rowsOf(block);
     const lengthOf = (range: string) => Number(/\/(\d+)$/.exec(range)?.[1] ?? 128);
-    const choices = rows
-      .filter(({ text }) => isRange(text))
-      .sort((a, b) => lengthOf(b.text) - lengthOf(a.text))
-      .map(({ text, value }) => ({
-        when: ask.tested(source, { is: 'within', ranges: [text] }),
+    const isDeleted = (range: string, i: number) =>
+      block.slice(i).some(({ words: [name, deleted] }) => name === 'delete' && deleted === range);
+    const choices = block
+      .flatMap(({ words: [range = '', value = ''] }, i) =>
+        isRange(range) && !isDeleted(range, i) ? { range, value } : [],
+      )
+      .reverse()
+      .sort((a, b) => lengthOf(b.range) - lengthOf(a.range))
+      .map(({ range, value }) => ({
+        when: ask.tested(source, { is: 'within', ranges: [range] }),
         text: ask.literalText(value),
       }));
-    return ask.choiceText(choices, ask.literalText(defaultOf(rows)));
+    return ask.choiceText(choices, ask.literalText(defaultOf(rowsOf(block))));
   }
 
   /** Of an `if`: `($request_method = POST)`. */
