@@ -52,6 +52,8 @@ export class NginxVariables {
   }
 
   #variable(name: string, given: SetVariables, depth: number): ask.RequestText {
+    const known = given.get(name);
+    if (known !== undefined) return known;
     const map = this.maps.findLast(({ words }) => words.at(-1) === `$${name}`);
     if (depth > MOST_DEPTH) return ask.missing(`$${name}, which leads to itself`);
     if (map !== undefined) {
@@ -59,8 +61,6 @@ export class NginxVariables {
       if (included !== undefined) return ask.missing(`$${name}, by ${included.words[1]}`);
       return map.words[0] === 'geo' ? this.#geo(map, given, depth + 1) : this.#map(map, given, depth + 1);
     }
-    const known = given.get(name);
-    if (known !== undefined) return known;
     if (name === 'uri' || name === 'document_uri') return URI;
     const field = FIELDS[name];
     if (field !== undefined) return ask.fieldText(field);
@@ -96,8 +96,7 @@ export class NginxVariables {
 
   /** The narrowest network first, of equal ones the last; ranges in the opposite order. Values are texts, even with a leading $. */
   #geo({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
-    const [, first = ''] = words;
-    const source = words.length > 2 ? this.textOf(first, given, depth) : ask.fieldText('client');
+    const source = words.length > 2 ? this.textOf(words[1]!, given, depth) : ask.fieldText('client');
     const lengthOf = (range: string) => Number(/\/(\d+)$/.exec(range)?.[1] ?? 128);
     const isDeleted = (range: string, i: number) =>
       block.slice(i).some(({ words: [name, deleted] }) => name === 'delete' && deleted === range);
@@ -185,10 +184,13 @@ function mapped(source: ask.RequestText, text: string, rank: number): ask.Reques
 //   if ($request_method = OPTIONS) { return 204; }
 //   error_page 418 = @slow; if ($arg_slow) { return 418; }
 //   rewrite ^/old/(.*) /new/$1 last;                 then the location of the new path; an answer, if it leads to another host
+//   rewrite ^/a /b last; return 404;                 answers what is not of /a: a flag and `break` end the block
 export interface Rewritten {
   readonly given: SetVariables;
   /** Of requests that are not answered yet. */
   readonly when: ask.RequestCondition;
+  /** What answers all of them. */
+  readonly answers?: Directive | undefined;
   readonly redirects: readonly Redirect[];
   /** Of this block alone. */
   readonly rewrites: readonly Rewrite[];
@@ -199,35 +201,45 @@ export const UNTOUCHED: Rewritten = { given: new Map(), when: ask.ALWAYS, redire
 /** A server's directives run first, then those of the location itself. */
 export function rewrittenBy(block: readonly Directive[], before: Rewritten, variables: NginxVariables): Rewritten {
   const given = new Map(before.given);
-  let { when } = before;
+  let { when, answers } = before;
+  // Requests that reach the next directive; for rewrites without those that a flag stops: it is asked by the path of its turn.
+  let [left, unbroken] = [ask.ALWAYS, ask.ALWAYS];
   const redirects = [...before.redirects];
   const rewrites: Rewrite[] = [];
   const pages = block.filter(({ words: [name] }) => name === 'error_page');
   for (const one of block) {
     const isIf = one.words[0] === 'if';
-    const inner = (isIf ? (one.block ?? []) : [one]).map(({ words }) => words);
     const inIf = isIf ? variables.conditionOf(one, given) : ask.ALWAYS;
-    for (const [name, first = '', text = '', flag] of inner) {
+    for (const {
+      words: [name, first = '', text = '', flag],
+    } of isIf ? (one.block ?? []) : [one]) {
+      const run = ask.allHold(left, inIf);
       if (name === 'set') {
         const key = first.replace(/^\$\{?|\}$/g, '');
+        const old = variables.textOf(`$${key}`, given);
         const value = variables.textOf(text, withCaptures(given, inIf));
-        given.set(
-          key,
-          isIf ? ask.choiceText([{ when: inIf, text: value }], given.get(key) ?? ask.literalText('')) : value,
-        );
+        given.set(key, ask.isAlways(run) ? value : ask.choiceText([{ when: run, text: value }], old));
       } else if (name === 'rewrite') {
         const matches = ask.tested(URI, { is: 'matching', value: first });
         const held = ask.allHold(inIf, matches);
         const to = variables.textOf(text.replace(/\?.*$/, ''), withCaptures(given, matches));
         if (/^(?:redirect|permanent)$/.test(flag ?? '') || /^(?:https?:\/\/|\$scheme)/.test(text))
-          when = ask.allHold(when, ask.not(held));
-        else rewrites.push({ when: held, to, flag: flag === 'last' || flag === 'break' ? flag : undefined });
+          when = ask.allHold(when, ask.not(ask.allHold(left, held)));
+        else {
+          const ends = flag === 'last' || flag === 'break' ? flag : undefined;
+          rewrites.push({ when: ask.allHold(unbroken, held), to, flag: ends });
+          if (ends !== undefined) left = ask.allHold(left, ask.not(held));
+        }
+      } else if (name === 'break') {
+        unbroken = ask.allHold(unbroken, ask.not(inIf));
+        left = ask.allHold(left, ask.not(inIf));
+      } else if (name === 'return') {
+        const page = pages.find(({ words }) => words.slice(1, -1).includes(first) && words.at(-1)!.startsWith('@'));
+        if (isIf && page !== undefined) redirects.push({ when: run, to: page.words.at(-1)! });
+        else if (ask.isAlways(run)) answers ??= one;
+        else when = ask.allHold(when, ask.not(run));
       }
     }
-    const code = isIf ? inner.find(([name]) => name === 'return')?.[1] : undefined;
-    const page = pages.find(({ words }) => words.slice(1, -1).includes(code ?? '') && words.at(-1)!.startsWith('@'));
-    if (isIf && page !== undefined) redirects.push({ when: inIf, to: page.words.at(-1)! });
-    else if (code !== undefined) when = ask.allHold(when, ask.not(inIf));
   }
-  return { given, when, redirects, rewrites };
+  return { given, when, answers, redirects, rewrites };
 }

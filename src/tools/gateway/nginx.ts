@@ -137,15 +137,14 @@ class Configuration {
       return this.#refuse(at, `nginx refuses the size ${size || '(none)'} of the zone ${name}`);
     const rate = given.get('rate');
     const [, pace, unit = 'r/s'] = /^0*([1-9]\d*)(r\/[sm])?$/.exec(rate ?? '') ?? [];
-    const isRate = pace !== undefined;
-    if (of === 'limit_req' && !isRate)
+    if (of === 'limit_req' && pace === undefined)
       this.#refuse(
         at,
         `the rate ${rate ?? '(none)'} of the zone ${name} is not a number of requests per second or minute`,
       );
     const zones = `${of} ${name}`;
     if (this.#zones.has(zones)) return this.#refuse(at, `nginx refuses the zone ${name}: it is defined twice`);
-    const zone: Zone = { name, of, at, key, rate: isRate ? `${pace}${unit}` : undefined };
+    const zone: Zone = { name, of, at, key, rate: pace !== undefined ? `${pace}${unit}` : undefined };
     this.#zones.set(zones, zone);
   }
 
@@ -186,13 +185,9 @@ class Configuration {
     hosts: readonly string[],
     block: readonly Directive[],
     level: Level,
-    {
-      server,
-      place,
-      above,
-    }: { readonly server: string; readonly place: string | undefined; readonly above?: Directive | undefined },
+    { server, place }: { readonly server: string; readonly place: string | undefined },
   ): NginxLocation {
-    const answers = block.find(({ words: [name] }) => name === 'return') ?? above;
+    const { answers } = level.rewritten;
     const limiters = answers === undefined ? this.#limitersAt(level, place ?? '', hosts) : [];
     const isOwn = block.some(({ words: [name = ''] }) => LIMITS.includes(name));
     if (answers !== undefined && isOwn) this.#answered(answers, level, block);
@@ -209,7 +204,6 @@ class Configuration {
         return this.#location(one.words.slice(1).join(' '), hosts, one.block!, this.#level(one.block!, level), {
           server,
           place: where,
-          above: answers === above || words === '' ? answers : above,
         });
       });
     const tried = block.find(({ words: [name] }) => name === 'try_files')?.words.at(-1) ?? '';

@@ -58,7 +58,7 @@ it.each([
     ['return in an if of the server', nginx(client, '', 'if ($request_method = OPTIONS) { return 204; }'), { 'GET /': 'yes', 'OPTIONS /': 'no' }],
     ['return in an if of the location', nginx(client, '', 'in if ($uri !~* "^/(a|b)") { return 403; }'), { 'GET /a': 'yes', 'GET /c': 'no' }],
     ['a variable alone', nginx(client, '', 'if ($arg_free) { return 200; }'), { 'GET /?free=1': 'no', 'GET /?free=0': 'yes', 'GET /': 'yes' }],
-    ['set, and set in an if', nginx('$key', '', `set $key ""; if ($request_method = POST) { set $key ${client}; }`), { 'POST /': 'yes', 'GET /': 'no' }],
+    ['set before a map, and set in an if', nginx('$key', 'map $uri $key { default 1; }', `set $key ""; if ($request_method = POST) { set $key ${client}; }`), { 'POST /': 'yes', 'GET /': 'no' }],
     ['limit_except comes after the limit', nginx(client, '', 'in limit_except GET { deny all; }'), { 'POST /': 'yes', 'GET /': 'yes' }],
     ['a status is none before the answer', key(`map $status $key { 429 ${client}; }`), { 'GET /': 'no' }],
   ])('requests meet a limit of nginx as its conditions say: %s', (_, text, expected) => {
