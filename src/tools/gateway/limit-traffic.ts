@@ -39,11 +39,6 @@ interface Takers {
   atOnceWords(): string;
 }
 
-interface Sender extends Requester {
-  /** Of one client, user and key: their requests of a second are spread over it together. */
-  readonly group: number;
-}
-
 /** Logs write `-` for an empty text. These are never empty: then the log lacks them. */
 const NEVER_EMPTY = new Set<RequestField>(['client', 'host', 'method', 'path', 'status']);
 
@@ -83,7 +78,8 @@ export class LimitTraffic {
   readonly #targetIds = new Map<string, number>();
   /** Target indexes by what decides them; a cache, cleared at 50,000. */
   readonly #recent = new Map<string, number>();
-  readonly #senders: Sender[] = [];
+  /** A group is of one client, user and key: their requests of a second are spread over it together. */
+  readonly #senders: (Requester & { readonly group: number })[] = [];
   readonly #senderIds = new Map<string, number>();
   readonly #groupIds = new Map<string, number>();
   readonly #clientIds = new Map<string, number>();

@@ -161,7 +161,9 @@ function isFromExpression(locations: readonly Compiled[], found: NginxLocation):
 }
 
 function serverOf(servers: readonly NginxServer[], host: string | undefined): NginxServer | undefined {
-  const ranks = new Map(servers.map((server) => [server, rankOf(server, host?.replace(/:\d+$/, ''))]));
+  const rankOf = ({ names }: NginxServer) =>
+    Math.min(...names.filter((name) => host !== undefined && isHost(name, host)).map(nameRank));
+  const ranks = new Map(servers.map((server) => [server, rankOf(server)]));
   const best = Math.min(...ranks.values());
   const isMarked = servers.some(({ isDefault }) => isDefault);
   const fitting = servers.filter((one) => ranks.get(one) === best && (best < Infinity || !isMarked || one.isDefault));
@@ -171,10 +173,6 @@ function serverOf(servers: readonly NginxServer[], host: string | undefined): Ng
   // Among servers with one name on several ports, one often redirects: the relevant requests meet the limits.
   return some.find(({ place }) => hasLimits(place)) ?? some[0];
 }
-
-/** Of the best of its names that fit; Infinity if none does. */
-const rankOf = ({ names }: NginxServer, host: string | undefined) =>
-  Math.min(...names.filter((name) => host !== undefined && isHost(name, host)).map(nameRank));
 
 function hasLimits({ limiters, locations }: NginxLocation): boolean {
   return limiters.length > 0 || locations.some(hasLimits);
