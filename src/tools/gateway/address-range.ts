@@ -24,12 +24,7 @@ export function isRange(range: string): boolean {
   return net.split('-').every((one) => bitsOf(one) !== undefined) && /^\d{1,3}$/.test(length);
 }
 
-interface AddressBits {
-  readonly size: 32 | 128;
-  readonly bits: bigint;
-}
-
-function bitsOf(address: string): AddressBits | undefined {
+function bitsOf(address: string) {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(mapped)) {
     const bytes = mapped.split('.').map(Number);

@@ -52,7 +52,7 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
       opened.pop();
     } else if (!token.startsWith('#')) {
       if (words.length === 0) from = line;
-      words.push((double ?? single)?.replace(/\\(["'\\])/g, '$1') ?? token);
+      words.push((double ?? single ?? token).replace(/\\(["'\\])/g, '$1'));
       line += token.split('\n').length - 1;
     }
   }

@@ -72,13 +72,8 @@ function readPolicy(
 
 const SECONDS: Readonly<Record<string, string>> = { second: '1s', minute: '60s', hour: '3600s', day: '86400s' };
 
-interface Selected {
-  readonly key: LimitKey;
-  readonly when: ask.RequestCondition;
-}
-
 /** All selectors hold. Distinct counts each value separately; Exact, the default, counts all matches together. */
-function selected(rule: TreeEntry, found: FoundLimits): Selected {
+function selected(rule: TreeEntry, found: FoundLimits) {
   const keys: LimitKey[] = [];
   const asked: ask.RequestCondition[] = [];
   for (const selector of listAt(rule, 'clientSelectors'))

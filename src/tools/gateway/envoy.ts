@@ -17,7 +17,7 @@ import {
   sayShares,
   sentIn,
 } from './envoy-descriptors.js';
-import type { FoundLimiter, FoundLimits, Reach } from './found.js';
+import { type FoundLimiter, type FoundLimits, hostRank, type Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
 import { readTrafficPolicies } from './kgateway.js';
 import { everyone, type LimitKey, unknownKey } from './limit-key.js';
@@ -188,9 +188,6 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
     host,
     names: textsAt(host, 'domains'),
   }));
-  const rank = (names: readonly string[]) =>
-    names.includes('*') ? 2 : names.some((name) => name.includes('*')) ? 1 : 0;
-  hosts.sort((a, b) => rank(a.names) - rank(b.names));
   const sent = [...new Set([...sentIn(manager), ...sentIn(tables)])];
   const read = new Map<TreeEntry, readonly LocalLimit[]>();
   const local = (config: TreeEntry, at: Context) => {
@@ -246,7 +243,7 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
         name: textAt(config, 'stat_prefix') ?? 'local_ratelimit',
         what: 'the filter limits nothing: every route has limits of its own',
       });
-  if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
+  if (table.some(({ limiters }) => limiters.length > 0)) found.table(table.sort((a, b) => hostRank(a) - hostRank(b)));
 }
 
 const stageOf = (entry: TreeEntry | undefined) => textAt(entry, 'stage') ?? '0';

@@ -222,14 +222,21 @@ function routed(routes: readonly LimitedRoute[], request: ask.LoggedRequest, uns
   );
   const taken = first ?? sure[0];
   const maybe = fitting.slice(0, taken === undefined ? fitting.length : fitting.indexOf(taken));
-  const possible = [...maybe.filter(({ isSure }) => !isSure), ...(taken === undefined ? [] : [taken])];
-  const isCertain = (one: FoundLimiter) =>
-    (taken !== undefined || possible.length === 0) && possible.every(({ limiters }) => limiters.includes(one));
-  const lacks = ask.lackOf(
-    possible.flatMap(({ isSure, when = ask.ALWAYS }) => (isSure ? [] : [when])),
-    request,
-  );
-  const all = [...new Set(possible.flatMap(({ limiters }) => limiters))].filter(({ reach }) => reach === 'known');
+  // Without a sure one, the request may take none of them.
+  const none: LimitedRoute = { hosts: [], paths: [], limiters: [] };
+  const possible = [...maybe.filter(({ isSure }) => !isSure), taken ?? { ...none, isSure: true }];
+  const asked = possible.flatMap(({ isSure, when = ask.ALWAYS }) => (isSure ? [] : [when]));
+  return limitsOfAll(possible, unsure, ask.lackOf(asked, request));
+}
+
+/** The limits that several places have in common; of others it is not sure that the request meets them. */
+export function limitsOfAll(
+  places: readonly Pick<LimitedRoute, 'limiters'>[],
+  unsure: Unsure,
+  lacks: string,
+): readonly FoundLimiter[] {
+  const all = [...new Set(places.flatMap(({ limiters }) => limiters))].filter(({ reach }) => reach === 'known');
+  const isCertain = (one: FoundLimiter) => places.every(({ limiters }) => limiters.includes(one));
   for (const one of all) if (!isCertain(one)) unsure(one, lacks);
   return all.filter(isCertain);
 }
@@ -330,16 +337,26 @@ export function fits({ hosts, paths, when = ask.ALWAYS }: Reach, request: ask.Lo
   return held === false ? false : isPathFit === undefined ? undefined : held;
 }
 
-/** Most specific first: routes with a host, then exact paths, expressions, and longer prefixes. */
+/** Names first, then the longest that begin with a star, the longest that end with one, expressions, and what is filled in. */
+export function nameRank(name: string): number {
+  if (name.startsWith('~')) return 3000;
+  if (/^[*.]/.test(name)) return 1000 - name.replace(/^\*?\./, '').length;
+  return name.endsWith('*') ? 2000 - name.length : FILLED_IN.test(name) ? 4000 : 0;
+}
+
+/** Of a route for several hosts that of the least specific; those for any host are the last. */
+export const hostRank = ({ hosts }: Pick<Reach, 'hosts'>) =>
+  hosts.length === 0 ? 5000 : Math.max(...hosts.map(nameRank));
+
+/** Most specific first: routes by their hosts, then exact paths, expressions, and longer prefixes. */
 export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'>>(routes: readonly Route[]): Route[] {
-  const rank = ({ hosts, paths: [path] }: Route) => [
-    hosts.length === 0 ? 0 : hosts.some((host) => host.includes('*')) ? 1 : 2,
+  const rank = ({ paths: [path] }: Route) => [
     path === undefined ? 0 : path.ignoresCase === true ? 2 : path.is === 'prefix' ? 1 : path.is === 'equal' ? 3 : 2,
     path?.value.length ?? 0,
   ];
   return routes
     .flatMap((route) => (route.paths.length < 2 ? [route] : route.paths.map((path) => ({ ...route, paths: [path] }))))
-    .map((route) => ({ route, ranks: rank(route) }))
-    .sort((a, b) => b.ranks[0]! - a.ranks[0]! || b.ranks[1]! - a.ranks[1]! || b.ranks[2]! - a.ranks[2]!)
+    .map((route) => ({ route, host: hostRank(route), ranks: rank(route) }))
+    .sort((a, b) => a.host - b.host || b.ranks[0]! - a.ranks[0]! || b.ranks[1]! - a.ranks[1]!)
     .map(({ route }) => route);
 }

@@ -46,12 +46,9 @@ export function reachOfRoute(route: TreeEntry, rule: TreeEntry, anchors: Anchors
   const paths = matches.map((one) => pathOfMatch(one, anchors));
   const all = { hosts, paths: paths.every((some) => some.length > 0) ? paths.flat() : [] };
   if (conditions.every(ask.isAlways)) return all;
-  return { ...all, when: ask.oneHolds(...conditions.map((one, i) => ask.allHold(one, conditionOfPaths(paths[i]!)))) };
-}
-
-/** Of any of them; of none: always. */
-function conditionOfPaths(paths: readonly ask.ValueTest[]): ask.RequestCondition {
-  return paths.length === 0 ? ask.ALWAYS : ask.oneHolds(...paths.map((one) => ask.tested(ask.fieldText('path'), one)));
+  const tests = paths.map((some) => some.map((one) => ask.tested(ask.fieldText('path'), one)));
+  const ofPaths = tests.map((some) => (some.length === 0 ? ask.ALWAYS : ask.oneHolds(...some)));
+  return { ...all, when: ask.oneHolds(...conditions.map((one, i) => ask.allHold(one, ofPaths[i]!))) };
 }
 
 /** Of a rule of an Ingress. */

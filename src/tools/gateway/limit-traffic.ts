@@ -39,11 +39,6 @@ interface Takers {
   atOnceWords(): string;
 }
 
-interface Sender extends Requester {
-  /** Of one client, user and key: their requests of a second are spread over it together. */
-  readonly group: number;
-}
-
 /** Logs write `-` for an empty text. These are never empty: then the log lacks them. */
 const NEVER_EMPTY = new Set<RequestField>(['client', 'host', 'method', 'path', 'status']);
 
@@ -59,7 +54,7 @@ export function loggedRequest(fields: readonly RequestField[], texts: readonly (
   fields.forEach((field, i) => {
     request[field] = loggedText(field, texts[i]);
   });
-  if (request.path !== undefined) request.path = pathOfUrl(request.path);
+  if (request.path !== undefined) request.path = request.path.replace(/\?.*$/s, '');
   if (request.path !== undefined && request.query !== undefined)
     request.url = request.query === '' ? request.path : `${request.path}?${request.query}`;
   return request;
@@ -83,7 +78,8 @@ export class LimitTraffic {
   readonly #targetIds = new Map<string, number>();
   /** Target indexes by what decides them; a cache, cleared at 50,000. */
   readonly #recent = new Map<string, number>();
-  readonly #senders: Sender[] = [];
+  /** A group is of one client, user and key: their requests of a second are spread over it together. */
+  readonly #senders: (Requester & { readonly group: number })[] = [];
   readonly #senderIds = new Map<string, number>();
   readonly #groupIds = new Map<string, number>();
   readonly #clientIds = new Map<string, number>();
@@ -229,9 +225,4 @@ export class LimitTraffic {
 /** The number of a name, given in the order in which they come. */
 function idIn(ids: Map<string, number>, name: string): number {
   return getOrInsert(ids, name, () => ids.size);
-}
-
-function pathOfUrl(url: string): string {
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
 }

@@ -46,9 +46,7 @@ export function includedBy(
       if (found.length > 0) return found;
     }
   // Parts of a repository may lie elsewhere than on the server: the last folder and name decide.
-  const last = parts.slice(-least).join('/');
-  const expression = new RegExp(`(?:^|/)${expressionOf(last)}$`);
-  return names.filter((name) => expression.test(name)).sort();
+  return namesFitting(parts.slice(-least).join('/'), names, '(?:.*/)?');
 }
 
 function resolved(folder: string, path: string): string {
@@ -61,8 +59,8 @@ function resolved(folder: string, path: string): string {
   return folder.startsWith('/') ? joined : joined.replace(/^\//, '');
 }
 
-function namesFitting(pattern: string, names: readonly string[]): readonly string[] {
-  const expression = new RegExp(`^(?:\\./)?${expressionOf(pattern)}$`);
+function namesFitting(pattern: string, names: readonly string[], above = '(?:\\./)?'): readonly string[] {
+  const expression = new RegExp(`^${above}${expressionOf(pattern)}$`);
   return names.filter((name) => expression.test(name)).sort();
 }
 

@@ -1,12 +1,11 @@
 // Which location of nginx answers a request.
 //
-//   server     by name: exact, then *.suffix, then prefix.*, then expressions, else the default
+//   server     by name: exact, then *.suffix, then prefix.*, the longest of each, then expressions in order, else the default
 //   rewrites   of the server, then of the location, which is looked for again if the path changes
 //   location   = exact; else the longest prefix, in it its own; then expressions in order, unless the prefix has ^~
 //
 // Source: ngx_http_core_find_location of nginx 1.22. Logs lack the port: among servers with the same name, one with limits has precedence.
-import { expressionOf } from './expression.js';
-import { type FoundLimiter, isHost, type LimitedRoute, type LimitRoute } from './found.js';
+import { type FoundLimiter, isHost, type LimitedRoute, type LimitRoute, limitsOfAll, nameRank } from './found.js';
 import * as ask from './request-condition.js';
 
 /** `if (…) { return 418; }` beside `error_page 418 = @name`. */
@@ -37,6 +36,9 @@ export interface NginxLocation {
 
 export interface NginxServer {
   readonly names: readonly string[];
+  /** It is the default server of one of its ports. */
+  readonly isDefault: boolean;
+  /** Or addresses with one. */
   readonly ports: readonly string[];
   readonly place: NginxLocation;
 }
@@ -54,13 +56,7 @@ export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
     const server = serverOf(servers, request.host);
     if (server === undefined) return [];
     const { path } = request;
-    if (path === undefined) {
-      const everywhere = placesOf(server.place);
-      const all = new Set(everywhere.flatMap(({ limiters }) => limiters));
-      const isCertain = (one: FoundLimiter) => everywhere.every(({ limiters }) => limiters.includes(one));
-      for (const one of all) if (!isCertain(one)) unsure(one, ask.lackOf([], request));
-      return [...all].filter(isCertain);
-    }
+    if (path === undefined) return limitsOfAll(placesOf(server.place), unsure, ask.lackOf([], request));
     const tree = trees.get(server)!;
     const asked = { ...request, path: ask.normalPath(path) };
     const rewritten = locationOf(server.place, tree, asked);
@@ -165,26 +161,17 @@ function isFromExpression(locations: readonly Compiled[], found: NginxLocation):
 }
 
 function serverOf(servers: readonly NginxServer[], host: string | undefined): NginxServer | undefined {
-  const name = host?.toLowerCase().replace(/:\d+$/, '');
-  const fits = (test: (pattern: string) => boolean) => servers.filter(({ names }) => names.some(test));
-  const named =
-    name === undefined
-      ? undefined
-      : [
-          fits((pattern) => pattern.toLowerCase() === name),
-          fits((pattern) => /^[*.]/.test(pattern) && isHost(pattern, name)),
-          fits((pattern) => pattern.endsWith('*') && isHost(pattern, name)),
-          fits((pattern) => pattern.startsWith('~') && expressionOf(pattern.slice(1), true)?.test(name) === true),
-          fits((pattern) => !pattern.startsWith('~') && isHost(pattern, name)),
-        ].find((some) => some.length > 0);
-  const some = name === undefined ? servers : (named ?? defaultsOf(servers));
+  const rankOf = ({ names }: NginxServer) =>
+    Math.min(...names.filter((name) => host !== undefined && isHost(name, host)).map(nameRank));
+  const ranks = new Map(servers.map((server) => [server, rankOf(server)]));
+  const best = Math.min(...ranks.values());
+  const isMarked = servers.some(({ isDefault }) => isDefault);
+  const fitting = servers.filter((one) => ranks.get(one) === best && (best < Infinity || !isMarked || one.isDefault));
+  const isFirst = (one: NginxServer) =>
+    one.ports.some((port) => fitting.find(({ ports }) => ports.includes(port)) === one);
+  const some = host === undefined ? servers : fitting.filter(isFirst);
   // Among servers with one name on several ports, one often redirects: the relevant requests meet the limits.
   return some.find(({ place }) => hasLimits(place)) ?? some[0];
-}
-
-function defaultsOf(servers: readonly NginxServer[]): readonly NginxServer[] {
-  const marked = servers.filter(({ ports }) => ports.some((port) => /\bdefault(?:_server)?\b/.test(port)));
-  return marked.length > 0 ? marked : servers;
 }
 
 function hasLimits({ limiters, locations }: NginxLocation): boolean {

@@ -6,6 +6,7 @@
 // Sources: ngx_http_map_module, ngx_http_geo_module, ngx_http_core_module and ngx_http_rewrite_module of nginx.org.
 import { isRange } from './address-range.js';
 import type { Directive } from './directives.js';
+import { nameRank } from './found.js';
 import { keyOfText, type LimitKey } from './limit-key.js';
 import type { Redirect, Rewrite } from './nginx-route.js';
 import * as ask from './request-condition.js';
@@ -51,6 +52,8 @@ export class NginxVariables {
   }
 
   #variable(name: string, given: SetVariables, depth: number): ask.RequestText {
+    const known = given.get(name);
+    if (known !== undefined) return known;
     const map = this.maps.findLast(({ words }) => words.at(-1) === `$${name}`);
     if (depth > MOST_DEPTH) return ask.missing(`$${name}, which leads to itself`);
     if (map !== undefined) {
@@ -58,8 +61,6 @@ export class NginxVariables {
       if (included !== undefined) return ask.missing(`$${name}, by ${included.words[1]}`);
       return map.words[0] === 'geo' ? this.#geo(map, given, depth + 1) : this.#map(map, given, depth + 1);
     }
-    const known = given.get(name);
-    if (known !== undefined) return known;
     if (name === 'uri' || name === 'document_uri') return URI;
     const field = FIELDS[name];
     if (field !== undefined) return ask.fieldText(field);
@@ -77,12 +78,12 @@ export class NginxVariables {
     return ask.missing(kind === 'http' ? `the header ${own.replaceAll('_', '-')}` : `$${name}`);
   }
 
-  /** Texts without regard to their case first, then names of hosts, then expressions in their order. */
+  /** Texts without regard to their case first, then names of hosts as of a server, then expressions in their order. */
   #map({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
     const source = this.textOf(words[1] ?? '', given, depth);
     const rows = rowsOf(block);
     const hasHosts = block.some((row) => row.words[0] === 'hostnames');
-    const rank = (text: string) => (text.startsWith('~') ? 2 : hasHosts && /^[.*]|\*$/.test(text) ? 1 : 0);
+    const rank = (text: string) => (hasHosts || text.startsWith('~') ? nameRank(text) : 0);
     const choices = rows
       .filter(({ text }) => text !== 'default')
       .sort((a, b) => rank(a.text) - rank(b.text))
@@ -93,20 +94,23 @@ export class NginxVariables {
     return ask.choiceText(choices, this.textOf(defaultOf(rows), given, depth));
   }
 
-  /** The narrowest network first. Values are texts, even with a leading $. */
+  /** The narrowest network first, of equal ones the last; ranges in the opposite order. Values are texts, even with a leading $. */
   #geo({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
-    const [, first = ''] = words;
-    const source = words.length > 2 ? this.textOf(first, given, depth) : ask.fieldText('client');
-    const rows = rowsOf(block);
+    const source = words.length > 2 ? this.textOf(words[1]!, given, depth) : ask.fieldText('client');
     const lengthOf = (range: string) => Number(/\/(\d+)$/.exec(range)?.[1] ?? 128);
-    const choices = rows
-      .filter(({ text }) => isRange(text))
-      .sort((a, b) => lengthOf(b.text) - lengthOf(a.text))
-      .map(({ text, value }) => ({
-        when: ask.tested(source, { is: 'within', ranges: [text] }),
+    const isDeleted = (range: string, i: number) =>
+      block.slice(i).some(({ words: [name, deleted] }) => name === 'delete' && deleted === range);
+    const choices = block
+      .flatMap(({ words: [range = '', value = ''] }, i) =>
+        isRange(range) && !isDeleted(range, i) ? { range, value } : [],
+      )
+      .reverse()
+      .sort((a, b) => lengthOf(b.range) - lengthOf(a.range))
+      .map(({ range, value }) => ({
+        when: ask.tested(source, { is: 'within', ranges: [range] }),
         text: ask.literalText(value),
       }));
-    return ask.choiceText(choices, ask.literalText(defaultOf(rows)));
+    return ask.choiceText(choices, ask.literalText(defaultOf(rowsOf(block))));
   }
 
   /** Of an `if`: `($request_method = POST)`. */
@@ -160,7 +164,7 @@ function rowsOf(block: readonly Directive[]): { readonly text: string; readonly 
 const defaultOf = (rows: ReturnType<typeof rowsOf>) => rows.find(({ text }) => text === 'default')?.value ?? '';
 
 function mapped(source: ask.RequestText, text: string, rank: number): ask.RequestCondition {
-  if (rank === 2) {
+  if (rank === 3000) {
     const ignoresCase = text.startsWith('~*');
     return ask.tested(source, { is: 'matching', value: text.slice(ignoresCase ? 2 : 1), ignoresCase });
   }
@@ -180,10 +184,13 @@ function mapped(source: ask.RequestText, text: string, rank: number): ask.Reques
 //   if ($request_method = OPTIONS) { return 204; }
 //   error_page 418 = @slow; if ($arg_slow) { return 418; }
 //   rewrite ^/old/(.*) /new/$1 last;                 then the location of the new path; an answer, if it leads to another host
+//   rewrite ^/a /b last; return 404;                 answers what is not of /a: a flag and `break` end the block
 export interface Rewritten {
   readonly given: SetVariables;
   /** Of requests that are not answered yet. */
   readonly when: ask.RequestCondition;
+  /** What answers all of them. */
+  readonly answers?: Directive | undefined;
   readonly redirects: readonly Redirect[];
   /** Of this block alone. */
   readonly rewrites: readonly Rewrite[];
@@ -194,35 +201,45 @@ export const UNTOUCHED: Rewritten = { given: new Map(), when: ask.ALWAYS, redire
 /** A server's directives run first, then those of the location itself. */
 export function rewrittenBy(block: readonly Directive[], before: Rewritten, variables: NginxVariables): Rewritten {
   const given = new Map(before.given);
-  let { when } = before;
+  let { when, answers } = before;
+  // Requests that reach the next directive; for rewrites without those that a flag stops: it is asked by the path of its turn.
+  let [left, unbroken] = [ask.ALWAYS, ask.ALWAYS];
   const redirects = [...before.redirects];
   const rewrites: Rewrite[] = [];
   const pages = block.filter(({ words: [name] }) => name === 'error_page');
   for (const one of block) {
     const isIf = one.words[0] === 'if';
-    const inner = (isIf ? (one.block ?? []) : [one]).map(({ words }) => words);
     const inIf = isIf ? variables.conditionOf(one, given) : ask.ALWAYS;
-    for (const [name, first = '', text = '', flag] of inner) {
+    for (const {
+      words: [name, first = '', text = '', flag],
+    } of isIf ? (one.block ?? []) : [one]) {
+      const run = ask.allHold(left, inIf);
       if (name === 'set') {
         const key = first.replace(/^\$\{?|\}$/g, '');
+        const old = variables.textOf(`$${key}`, given);
         const value = variables.textOf(text, withCaptures(given, inIf));
-        given.set(
-          key,
-          isIf ? ask.choiceText([{ when: inIf, text: value }], given.get(key) ?? ask.literalText('')) : value,
-        );
+        given.set(key, ask.isAlways(run) ? value : ask.choiceText([{ when: run, text: value }], old));
       } else if (name === 'rewrite') {
         const matches = ask.tested(URI, { is: 'matching', value: first });
         const held = ask.allHold(inIf, matches);
         const to = variables.textOf(text.replace(/\?.*$/, ''), withCaptures(given, matches));
         if (/^(?:redirect|permanent)$/.test(flag ?? '') || /^(?:https?:\/\/|\$scheme)/.test(text))
-          when = ask.allHold(when, ask.not(held));
-        else rewrites.push({ when: held, to, flag: flag === 'last' || flag === 'break' ? flag : undefined });
+          when = ask.allHold(when, ask.not(ask.allHold(left, held)));
+        else {
+          const ends = flag === 'last' || flag === 'break' ? flag : undefined;
+          rewrites.push({ when: ask.allHold(unbroken, held), to, flag: ends });
+          if (ends !== undefined) left = ask.allHold(left, ask.not(held));
+        }
+      } else if (name === 'break') {
+        unbroken = ask.allHold(unbroken, ask.not(inIf));
+        left = ask.allHold(left, ask.not(inIf));
+      } else if (name === 'return') {
+        const page = pages.find(({ words }) => words.slice(1, -1).includes(first) && words.at(-1)!.startsWith('@'));
+        if (isIf && page !== undefined) redirects.push({ when: run, to: page.words.at(-1)! });
+        else if (ask.isAlways(run)) answers ??= one;
+        else when = ask.allHold(when, ask.not(run));
       }
     }
-    const code = isIf ? inner.find(([name]) => name === 'return')?.[1] : undefined;
-    const page = pages.find(({ words }) => words.slice(1, -1).includes(code ?? '') && words.at(-1)!.startsWith('@'));
-    if (isIf && page !== undefined) redirects.push({ when: inIf, to: page.words.at(-1)! });
-    else if (code !== undefined) when = ask.allHold(when, ask.not(inIf));
   }
-  return { given, when, redirects, rewrites };
+  return { given, when, answers, redirects, rewrites };
 }

@@ -6,6 +6,7 @@
 //       location /login limit_req c c, and not b
 //
 // Sources: ngx_http_limit_req_module and ngx_http_limit_conn_module of nginx.org; Debian's nginx 1.22.1, run.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { type Directive, directivesOf, flattened, zoneBytes } from './directives.js';
 import { expressionOf } from './expression.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Source } from './found.js';
@@ -110,7 +111,7 @@ class Configuration {
     const trees = servers.map((server) => this.#server(server, level));
     for (const one of none ? [] : http.filter(({ words }) => words[0] === 'location'))
       this.#refuse(one, 'a location outside of a server is not read');
-    const served = [...trees, ...places.map((place) => ({ names: [], ports: [], place }))];
+    const served = [...trees, ...places.map((place) => ({ names: [], isDefault: false, ports: [''], place }))];
     this.found.routes.push(nginxRoute(served));
     this.found.rows.push(...bySpecificity(served.flatMap(nginxRows)));
     const statuses = this.found.limiters.map(({ status }) => String(status));
@@ -136,15 +137,14 @@ class Configuration {
       return this.#refuse(at, `nginx refuses the size ${size || '(none)'} of the zone ${name}`);
     const rate = given.get('rate');
     const [, pace, unit = 'r/s'] = /^0*([1-9]\d*)(r\/[sm])?$/.exec(rate ?? '') ?? [];
-    const isRate = pace !== undefined;
-    if (of === 'limit_req' && !isRate)
+    if (of === 'limit_req' && pace === undefined)
       this.#refuse(
         at,
         `the rate ${rate ?? '(none)'} of the zone ${name} is not a number of requests per second or minute`,
       );
     const zones = `${of} ${name}`;
     if (this.#zones.has(zones)) return this.#refuse(at, `nginx refuses the zone ${name}: it is defined twice`);
-    const zone: Zone = { name, of, at, key, rate: isRate ? `${pace}${unit}` : undefined };
+    const zone: Zone = { name, of, at, key, rate: pace !== undefined ? `${pace}${unit}` : undefined };
     this.#zones.set(zones, zone);
   }
 
@@ -174,7 +174,10 @@ class Configuration {
     for (const name of names)
       if (name.startsWith('~') && expressionOf(name.slice(1), true) === undefined)
         this.#refuse(server, `the expression ${name} is not read: no request goes to this server here`);
-    return { names, ports: own('listen').map((listen) => listen.join(' ')), place };
+    const listens = own('listen');
+    const isDefault = listens.some((words) => words.some((word) => /^default(?:_server)?$/.test(word)));
+    const ports = listens.map(([address = '']) => address.replace(/^(?:\*|0\.0\.0\.0):/, ''));
+    return { names, isDefault, ports: ports.length === 0 ? ['80'] : ports, place };
   }
 
   #location(
@@ -182,13 +185,9 @@ class Configuration {
     hosts: readonly string[],
     block: readonly Directive[],
     level: Level,
-    {
-      server,
-      place,
-      above,
-    }: { readonly server: string; readonly place: string | undefined; readonly above?: Directive | undefined },
+    { server, place }: { readonly server: string; readonly place: string | undefined },
   ): NginxLocation {
-    const answers = block.find(({ words: [name] }) => name === 'return') ?? above;
+    const { answers } = level.rewritten;
     const limiters = answers === undefined ? this.#limitersAt(level, place ?? '', hosts) : [];
     const isOwn = block.some(({ words: [name = ''] }) => LIMITS.includes(name));
     if (answers !== undefined && isOwn) this.#answered(answers, level, block);
@@ -205,7 +204,6 @@ class Configuration {
         return this.#location(one.words.slice(1).join(' '), hosts, one.block!, this.#level(one.block!, level), {
           server,
           place: where,
-          above: answers === above || words === '' ? answers : above,
         });
       });
     const tried = block.find(({ words: [name] }) => name === 'try_files')?.words.at(-1) ?? '';
@@ -278,8 +276,7 @@ class Configuration {
       const zone = this.#zoneOf(one);
       if (zone !== undefined && limits.slice(0, index).some((other) => this.#zoneOf(other) === zone))
         this.#refuse(one, `nginx refuses the zone ${zone.name} twice in one place`);
-      const number = this.#numbers.get(one) ?? this.#numbers.size;
-      this.#numbers.set(one, number);
+      const number = getOrInsert(this.#numbers, one, () => this.#numbers.size);
       const settings = SETTINGS.map((name) => settingOf(level, name)?.words[1]).join();
       const { given, when } = level.rewritten;
       const key = zone === undefined ? '' : inWords(this.#variables.textOf(zone.key, given));

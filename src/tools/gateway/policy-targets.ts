@@ -31,17 +31,16 @@ const sectionOf = (route: TreeEntry, target: TreeEntry) =>
 
 const nameOf = (one: TreeEntry) => textAt(one, 'metadata', 'name');
 
-interface LimitedTargets {
-  readonly targets: readonly PolicyTarget[];
-  readonly limiter: FoundLimiter;
-}
-
 /** @param read the limits of a policy for its targets; `off`: why they are not in force */
 export function readTargeted(
   policies: readonly TreeEntry[],
   roots: readonly TreeEntry[],
   found: FoundLimits,
-  read: (policy: TreeEntry, targets: readonly PolicyTarget[], off: string | undefined) => readonly LimitedTargets[],
+  read: (
+    policy: TreeEntry,
+    targets: readonly PolicyTarget[],
+    off: string | undefined,
+  ) => readonly { targets: readonly PolicyTarget[]; limiter: FoundLimiter }[],
 ): void {
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
   const namedBy = (policy: TreeEntry, target: TreeEntry) =>

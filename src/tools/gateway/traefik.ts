@@ -112,12 +112,12 @@ function inOrder(
   );
 }
 
-/** By default a rule has the priority of its length. */
+/** By default, and with 0, a rule has the priority of its length. */
 function ruledBy(rule: string | undefined, router: TreeEntry, found: FoundLimits) {
   const template = TEMPLATE.exec(rule ?? '');
   if (template !== null && isGiven(at(router, 'middlewares')) && textAt(router, 'ruleSyntax') !== 'v2')
     found.refuse(router, `${template[0]} is read as a template of Traefik 2; Traefik 3 takes it as it is written`);
-  return { reach: traefikReach(rule), priority: numberAt(router, 'priority') ?? rule?.length ?? 0 };
+  return { reach: traefikReach(rule), priority: numberAt(router, 'priority') || (rule?.length ?? 0) };
 }
 
 /** An Ingress names middlewares in an annotation, an HTTPRoute in a filter of a rule. */
