@@ -63,7 +63,7 @@ const most = {
     'weir.ts': 152,
   } as Readonly<Record<string, number>>,
   src: 100_665,
-  test: 58_227,
+  test: 58_238,
   longLines: 107,
   commands: 15,
   options: 80,
