@@ -164,7 +164,7 @@ function rowsOf(block: readonly Directive[]): { readonly text: string; readonly 
 const defaultOf = (rows: ReturnType<typeof rowsOf>) => rows.find(({ text }) => text === 'default')?.value ?? '';
 
 function mapped(source: ask.RequestText, text: string, rank: number): ask.RequestCondition {
-  if (rank === 3000) {
+  if (text.startsWith('~')) {
     const ignoresCase = text.startsWith('~*');
     return ask.tested(source, { is: 'matching', value: text.slice(ignoresCase ? 2 : 1), ignoresCase });
   }
