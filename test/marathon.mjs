@@ -35,7 +35,7 @@ const stages = [
   ['scenarios over three nodes, one of them killed', 'node/network-scenarios', 'WEIR_SCENARIOS', 100],
   ['workers killed', 'workers/command'],
   ['memory of a keyed gate, random keys', 'node/keyed-memory', 'WEIR_KEYS', 1_000_000],
-  ['minutes of a page with twenty contracts', 'node/machine-frames', 'WEIR_PAGE_MINUTES', 10],
+  ['minutes of a page with twenty contracts', 'node/machine-frames', 'WEIR_PAGE_MINUTES', 12],
   ['limiters over drawn networks, seeds of each', 'explain/rules', 'WEIR_SEEDS', 20],
   [
     'orders of counting against brute force, costs of rules',

@@ -81,8 +81,6 @@ export class Connections {
     this.#servers.push(server);
     // Node drops headers beyond 1,000 by default: a client could hide what its gateway adds. Their bytes are bounded.
     server.maxHeadersCount = 0;
-    // A client that has sent its last request may still read: Node would end the connection without the answer.
-    Object.assign(server, { httpAllowHalfOpen: true });
     // Before the server's own listener, which starts reading.
     server.prependListener('connection', (socket) => {
       if (!sockets.admit(socket)) return;

@@ -214,10 +214,9 @@ it.each([
   expect((await streaming.ended()).statuses).toEqual([200]);
 });
 
-it('neither a body that is no JSON nor a client that sends no more ends a connection before all on it is answered', async () => {
+it('a body that is no JSON does not end its connection: what is sent behind it is counted and answered', async () => {
   const head = `POST ${EVENT} ${HTTP}Authorization: Bearer ${owner.key}\r\n${TYPE}`;
-  const event = (body: string) => `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
-  const raw = new Raw(node.url).send(event('{x}') + event('{"type":"request"}').repeat(50));
-  raw.socket.end();
-  expect((await raw.ended()).statuses).toEqual([400, ...Array(50).fill(200)]);
+  const event = (body: string, more = '') => `${head}${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const raw = new Raw(node.url).send(event('{x}') + event('{"type":"request"}', 'Connection: close\r\n'));
+  expect((await raw.ended()).statuses).toEqual([400, 200]);
 });
