@@ -1,15 +1,13 @@
 // Runs the blocks of a page in one folder, as a reader would: they print what stands below them. `…` stands for what differs from run to run.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from './left-behind.js';
-import { freePort } from './loopback.js';
+import { freePort, loopback } from './loopback.js';
 
 export const root = resolve(import.meta.dirname, '..');
 export const LIVE_PAGE = 'src/cli/topics/live.md';
@@ -37,7 +35,7 @@ const titleOf = ({ text }: Block) => text.split('\n').find((line) => line !== ''
 
 export const folder = temporaryFolder('weir readme ');
 /** A limiter of another make, for who asks what stands behind a URL. */
-let limited: Server;
+let limited: string;
 
 beforeAll(async () => {
   const bin = join(folder, 'bin');
@@ -53,10 +51,8 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(logs)) writeFileSync(join(folder, name), text);
   const app = express().use(rateLimit({ windowMs: 1_000, limit: 10, standardHeaders: false, legacyHeaders: false }));
   app.get('/', (_, response) => void response.send('ok'));
-  limited = app.listen(0, '127.0.0.1');
-  await once(limited, 'listening');
+  limited = (await loopback(createServer(app))).url;
 });
-afterAll(() => limited.close());
 
 /** Tests of its blocks in their order. @returns what they have printed so far */
 export function runsItsBlocks(blocks: readonly Block[]): readonly string[] {
@@ -103,7 +99,7 @@ export async function runBlock({ language, text }: Block): Promise<string> {
       .replace('--cycle-ms 100', '--cycle-ms 50')
       .replace('--budget 200', '--budget 60')
       .replace('=60..160:20', '=60..160:100')
-      .replaceAll('8080', String((limited.address() as AddressInfo).port))
+      .replaceAll('8080', new URL(limited).port)
       .replaceAll('7770', String(port))
       .replace('weir serve ', `weir serve --port ${port} `);
     return bash(`export WEIR_URL=http://127.0.0.1:${port}\n${script}`);

@@ -146,6 +146,17 @@ export async function inTurn<T, R>(all: Iterable<T>, ask: (one: T, index: number
   return answers;
 }
 
+/** What comes of each, so many asked at a time, as they are answered. */
+export async function someInTurn<T, R>(all: readonly T[], n: number, ask: (one: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = [];
+  const rest = all.values();
+  const lane = async () => {
+    for (const one of rest) answers.push(await ask(one));
+  };
+  await Promise.all(Array.from({ length: n }, lane));
+  return answers;
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

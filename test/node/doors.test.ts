@@ -6,7 +6,7 @@ import { hostCheck } from '../../src/api/host-names.js';
 import { makePrivate } from '../../src/core/files/private-file.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../left-behind.js';
-import { plainly, rawAnswer } from './raw.js';
+import { plainly, Raw } from './raw.js';
 import { startRunning } from './running.js';
 
 const holds = (address: string, names: string[], host: string | undefined) => {
@@ -72,7 +72,8 @@ it('a request with two lines Host is refused, whichever is good', async () => {
   const ask = async (url: string, hosts: string[]) => {
     const lines = hosts.map((host) => `Host: ${host}\r\n`).join('');
     const { pathname } = new URL(url);
-    return (await rawAnswer(url, `GET ${pathname} HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`)).split(' ')[1];
+    const raw = new Raw(url).send(`GET ${pathname} HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
+    return (await raw.ended()).text.split(' ')[1];
   };
   const clock = `${node.url}/api/clock`;
   const statuses = [

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { forAllAsync } from '../draws.js';
 import { figureIn, mb, metricsOf } from './asking.js';
-import { Holder } from './caller.js';
+import { Holder, someInTurn } from './caller.js';
 import { type Hostile, hostileRequests } from './hostile.js';
 import { Raw } from './raw.js';
 
@@ -54,7 +54,7 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
       const batch = fc.array(request, { minLength: BATCH, maxLength: BATCH });
       const rssBefore = figureIn(await metricsOf(node.url), 'weir_memory_bytes');
       await forAllAsync([batch], { numRuns: Math.ceil(REQUESTS / 4 / BATCH), endOnFailure: true }, async (requests) => {
-        const told = await inTurns(
+        const told = await someInTurn(
           requests,
           AT_A_TIME,
           async (bytes) => [bytes.toString('latin1'), await exchange(bytes)] as const,
@@ -112,15 +112,4 @@ async function exchange(bytes: Buffer): Promise<number[]> {
 
 async function othersAnswered(): Promise<void> {
   for (let left = OTHERS; left > 0; left -= 1) await (await fetch(`${node.url}/healthz`)).text();
-}
-
-async function inTurns<T, R>(all: readonly T[], atATime: number, work: (one: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  const rest = all.values();
-  await Promise.all(
-    Array.from({ length: atATime }, async () => {
-      for (const one of rest) done.push(await work(one));
-    }),
-  );
-  return done;
 }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { gateOf, inTurn } from './caller.js';
 import { startEdge } from './edge.js';
-import { rawAnswer } from './raw.js';
+import { Raw } from './raw.js';
 
 const { node, owner } = await startEdge();
 
@@ -57,8 +57,8 @@ it('clients without a header share the key that the deploy names', async () => {
 it('a client hides no header of its gateway behind more than are usually kept', async () => {
   const gate = await gateWith({ gate: { key: { header: 'X-Api-Key', absent: 'anyone' } } });
   const head = `GET ${gate} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\nConnection: close\r\n`;
-  const answer = await rawAnswer(node.url, `${head}${'a:\r\n'.repeat(2_000)}X-Api-Key: b\r\n\r\n`);
-  expect(/"key":"(\w+)"/.exec(answer)?.[1]).toBe('b');
+  const { text } = await new Raw(node.url).send(`${head}${'a:\r\n'.repeat(2_000)}X-Api-Key: b\r\n\r\n`).ended();
+  expect(/"key":"(\w+)"/.exec(text)?.[1]).toBe('b');
 });
 
 it('a key without a place is refused with the status that the gateway knows', async () => {

@@ -56,11 +56,6 @@ export class Raw {
   }
 }
 
-/** Sends text, and gives what comes until the other side hangs up. */
-export async function rawAnswer(url: string, text: string): Promise<string> {
-  return (await new Raw(url).send(text).ended()).text;
-}
-
 /** Asks by any method and path, with any headers: `fetch` would not send them all. */
 export async function plainly(
   url: string,

@@ -99,9 +99,8 @@ function placedIn({ cycle, contracts, requests, instants, costs }: CycleCounts, 
     else known.n += one.n;
   }
   const groups = new Map<number, { n: number; placed: number }>();
-  for (const { contract, n } of counts.values()) {
+  for (const { contract, n } of counts.values())
     getOrInsert(groups, groupOf(contract), () => ({ n: 0, placed: 0 })).n += n;
-  }
   const spread = [...exact];
   for (const { contract, n, cost } of counts.values()) {
     asRead?.(contract, n, ms, cost);

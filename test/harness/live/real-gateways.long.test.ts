@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Loopback, loopback } from '../../loopback.js';
 import { startEdge } from '../../node/edge.js';
-import { rawAnswer } from '../../node/raw.js';
+import { Raw } from '../../node/raw.js';
 import type { Running as Node } from '../../node/running.js';
 import { type App, gateways, type Places, recipe, startApp } from './gateway-servers.js';
 import { isInstalled } from './real-servers.js';
@@ -215,7 +215,7 @@ function headOf(target: string, lines: readonly string[]): string {
 
 /** The status that a request gets as it is written; 0 where the connection is closed without one. */
 async function statusOf(url: string, request: string): Promise<number> {
-  return Number(/^HTTP\/1\.[01] (\d{3})/.exec(await rawAnswer(url, request))?.[1] ?? 0);
+  return Number(/^HTTP\/1\.[01] (\d{3})/.exec((await new Raw(url).send(request).ended()).text)?.[1] ?? 0);
 }
 
 /**

@@ -7,6 +7,7 @@ import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { startOf } from '../../../src/core/time/cycle.js';
 import type { Loopback } from '../../loopback.js';
+import { someInTurn } from '../../node/caller.js';
 import { startEdge } from '../../node/edge.js';
 import type { Running as Node } from '../../node/running.js';
 import { type App, gateways, startApp } from './gateway-servers.js';
@@ -55,7 +56,7 @@ describe.skipIf(!isInstalled('nginx'))(`${KEYS} keys over nginx`, () => {
       const wanted = models.map((_, key) => wantedBy(key, cycle));
       const admitted = new Int32Array(KEYS);
       const asked = app.asked.length;
-      await inTurns(mixed(wanted), async (key) => {
+      await someInTurn(mixed(wanted), AT_A_TIME, async (key) => {
         const { statusCode, body } = await pool.request({
           path: '/',
           method: 'GET',
@@ -98,13 +99,4 @@ function mixed(wanted: readonly number[]): number[] {
     for (const [key, most] of wanted.entries()) if (time < most) keys.push(key);
   }
   return keys;
-}
-
-async function inTurns(keys: readonly number[], work: (key: number) => Promise<void>): Promise<void> {
-  const rest = keys.values();
-  await Promise.all(
-    Array.from({ length: AT_A_TIME }, async () => {
-      for (const key of rest) await work(key);
-    }),
-  );
 }

@@ -48,16 +48,16 @@ async function* readAhead(file: FileHandle): AsyncGenerator<Buffer> {
   let free = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let reading = file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES));
   try {
-    for (;;) {
-      const { buffer, bytesRead } = await reading;
-      if (bytesRead === 0) return;
+    for (let read = await reading; read.bytesRead > 0; read = await reading) {
       reading = file.read(free);
-      yield buffer.subarray(0, bytesRead);
-      free = buffer;
+      // It is thrown where it is awaited: the consumer may take longer than the disk to fail.
+      reading.catch(() => undefined);
+      yield read.buffer.subarray(0, read.bytesRead);
+      free = read.buffer;
     }
   } finally {
     // No read may be pending when the file is closed.
-    await reading.catch(() => undefined);
+    await Promise.allSettled([reading]);
   }
 }
 

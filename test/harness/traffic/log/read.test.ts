@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -192,6 +193,21 @@ it('a file that cannot be read is refused in words', async () => {
     seen.push([path, error['code'], error['why']]);
   }
   expect(seen).toEqual(cases);
+});
+
+it('a disk that fails while a packed log is read is said, and ends no process', async () => {
+  const handle = await open(file('failing.gz', gzipSync(text.repeat(40), { level: 0 })));
+  const whole = Object.getPrototypeOf(handle);
+  const { read } = whole;
+  let left = 8;
+  // Not a spy: it would take the failure for handled.
+  whole.read = function (...given: unknown[]) {
+    return left-- > 0 ? read.apply(this, given) : Promise.reject(new Error('EIO'));
+  };
+  const failed = await readLog(join(folder, 'failing.gz'), {}, nothing).catch((error: Failure) => error);
+  Object.assign(whole, { read });
+  await handle.close();
+  expect(failed).toMatchObject({ code: 'unreadable_file', why: 'EIO' });
 });
 
 it('a file without a request is refused with the lines that are none', async () => {
