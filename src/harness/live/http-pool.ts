@@ -1,7 +1,7 @@
 // Keep-alive connections for load; reports when the bytes of each request go out and when its answer arrives.
 //
 //   ready      ████████ all in use     a request waits: the next answer of a quick target comes sooner than a new connection
-//   10 ms on   ████████ ████░░░░       it still waits: a group more, up to the bound
+//   10 ms on   ████████ ████░░░░       it still waits: a group more, up to the bound, unless this process is what it waits for
 import { type Dispatcher, Pool } from 'undici';
 import { Failure } from '../../core/schema/failure.js';
 import { monotonicNowMs, pause } from '../../core/time/wall.js';
@@ -108,6 +108,8 @@ export class HttpPool {
 /** Connections of a further group, fewer than servers let wait to be accepted (511): beyond that a connection takes a second more. */
 const GROUP = 128;
 const PATIENCE_MS = 10;
+/** Of the time. What waits for a process that computes would wait longer if it opened connections, too: at 13,000 requests/s by a second. */
+const BUSY = 0.9;
 
 interface Group {
   readonly pool: Pool;
@@ -141,7 +143,9 @@ function originPool(origin: string, { ready, most }: PoolSize, counts: (by: 1 | 
   const open = async (): Promise<void> => {
     isOpening = true;
     while (waiting.length > 0 && unopened > 0) {
+      const before = performance.eventLoopUtilization();
       await pause(PATIENCE_MS);
+      if (performance.eventLoopUtilization(before).utilization > BUSY) continue;
       const [first] = waiting;
       if (first !== undefined && monotonicNowMs() - first.sinceMs >= PATIENCE_MS) add(Math.min(GROUP, unopened));
     }
@@ -150,11 +154,9 @@ function originPool(origin: string, { ready, most }: PoolSize, counts: (by: 1 | 
   const sendNext = (group: Group): void => {
     let next = waiting.shift();
     while (next?.exchange.isOver === true) next = waiting.shift();
-    if (next !== undefined) send(next.exchange, group);
-  };
-  const send = (exchange: Exchange, group: Group): void => {
+    if (next === undefined) return;
     group.free -= 1;
-    exchange.sendBy(group.pool, () => {
+    next.exchange.sendBy(group.pool, () => {
       group.free += 1;
       sendNext(group);
     });
@@ -166,14 +168,11 @@ function originPool(origin: string, { ready, most }: PoolSize, counts: (by: 1 | 
       return waited;
     },
     take(exchange: Exchange): void {
-      const group = groups.find(({ free }) => free > 0);
-      if (group !== undefined) {
-        send(exchange, group);
-        return;
-      }
-      if (unopened === 0) waited += 1;
       waiting.push({ exchange, sinceMs: monotonicNowMs() });
-      if (!isOpening) void open();
+      const group = groups.find(({ free }) => free > 0);
+      if (group !== undefined) sendNext(group);
+      else if (unopened === 0) waited += 1;
+      else if (!isOpening) void open();
     },
     async close(): Promise<void> {
       waiting.length = 0;
