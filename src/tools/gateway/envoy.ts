@@ -42,7 +42,7 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
       visit(
         root,
         {
-          where: nameOf(root),
+          where: kind === '' ? '' : `${kind} ${textAt(root, 'metadata', 'name') ?? ''}`,
           hosts: [],
           paths: [],
           sends: sentIn(root),
@@ -124,11 +124,6 @@ interface Context extends Reach {
   readonly held: ReadonlySet<TreeEntry>;
 }
 
-const nameOf = (root: TreeEntry) => {
-  const kind = textAt(root, 'kind');
-  return kind === undefined ? '' : `${kind} ${textAt(root, 'metadata', 'name') ?? ''}`;
-};
-
 const typeOf = (entry: TreeEntry | undefined) => textAt(entry, 'type_url') ?? textAt(entry, '@type') ?? '';
 
 function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundLimits): void {
@@ -184,21 +179,19 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
           config: at(one, 'typed_config'),
           isOff: textAt(one, 'disabled') === 'true',
         }));
-  const hosts = listAt(tables, 'virtual_hosts').map((host) => ({
-    host,
-    names: textsAt(host, 'domains'),
-  }));
   const sent = [...new Set([...sentIn(manager), ...sentIn(tables)])];
   const read = new Map<TreeEntry, readonly LocalLimit[]>();
   const local = (config: TreeEntry, at: Context) => {
     if (!read.has(config)) read.set(config, readLocal(config, at, sent, found));
     return read.get(config)!;
   };
-  const table = hosts.flatMap(({ host, names }) =>
-    listAt(host, 'routes').map((route) => {
+  const table = listAt(tables, 'virtual_hosts').flatMap((host) => {
+    const names = textsAt(host, 'domains');
+    const hosts = names.includes('*') ? [] : names;
+    const routes = listAt(host, 'routes').map((route) => {
       const match = at(route, 'match');
       const reach = {
-        hosts: names.includes('*') ? [] : names,
+        hosts,
         paths: match === undefined ? [] : pathsOf(match),
         when: envoyCondition(match),
       };
@@ -235,8 +228,10 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
         );
       });
       return { ...reach, limiters };
-    }),
-  );
+    });
+    // What fits none of its routes goes to no other host.
+    return [...routes, { hosts, paths: [], limiters: [] }];
+  });
   for (const { config } of filters)
     if (config !== undefined && LIMITS_LOCALLY.test(typeOf(config)) && !read.has(config))
       found.unused(config, {

@@ -23,6 +23,8 @@ export interface ConfigSection {
 export interface StickTable extends Written {
   readonly name: string;
   readonly expire: string | undefined;
+  /** Of a table of strings: the characters of a key that it keeps. */
+  readonly length: number | undefined;
   readonly store: ReadonlyMap<string, string | undefined>;
 }
 
@@ -94,6 +96,7 @@ export function tablesOf({ kind, name, lines }: ConfigSection): StickTable[] {
     const [, own] = /^table\s+(\S+)\s+type/.exec(text) ?? [];
     if (own === undefined && !text.startsWith('stick-table ')) return [];
     const [, expire] = /\bexpire\s+(\w+)/.exec(text) ?? [];
+    const [isText, length = '31'] = /\btype\s+string\b(?:\s+len\s+(\d+))?/.exec(text) ?? [];
     const stored = [...text.matchAll(/\bstore\s+(\S+(?:,\s*\S+)*)/g)].flatMap(([, list = '']) => [
       ...list.matchAll(/(\w+)(?:\((\w+)\))?/g),
     ]);
@@ -103,6 +106,7 @@ export function tablesOf({ kind, name, lines }: ConfigSection): StickTable[] {
         file,
         line,
         expire,
+        length: isText === undefined ? undefined : Number(length),
         store: new Map(stored.map(([, counter, period]) => [counter!, period])),
       },
     ];
@@ -127,14 +131,19 @@ const HASHED: Readonly<Record<string, RequestText>> = {
   'url32+src': joinedText([fieldText('client'), fieldText('url')]),
 };
 
-/** Of converters those of case are known. */
-export function trackedKey(text: string): LimitKey {
+/** Of converters those of case are known. @param length how much of a key the table keeps */
+export function trackedKey(text: string, length?: number): LimitKey {
   const written = text.toLowerCase().replace(/,-1\)/, ')');
   const fetch = written.replace(/(?:,(?:lower|upper)(?:\(\))?)+$/, '');
   if (/^(?:int|str|always_true|dst_port|fe_id|be_id)\b[^,]*$/.test(fetch)) return { text, parts: [] };
   if (/^(?:req\.)?hdr(?:_ip)?\(x-forwarded-for\)$/.test(fetch)) return { text, parts: ['client'] };
   const [, name, given = ''] = /^([\w.+]+)(?:\(([^)]*)\))?$/.exec(fetch) ?? [];
   if (name === undefined) return unknownKey(text);
-  const value = HASHED[name] ?? sampleText(name, given);
-  return keyOfText(text, fetch === written ? value : { kind: 'lower', of: value });
+  const own = sampleText(name, given);
+  const isShort = own.kind === 'field' && /^(?:client|method|status)$/.test(own.field);
+  const test = { is: 'matching', value: `^(?<first>.{0,${length}})` } as const;
+  const kept = isShort || length === undefined ? own : ({ kind: 'captured', of: own, test, group: 'first' } as const);
+  const value = HASHED[name] ?? kept;
+  const said = value.kind === 'captured' ? `${text}, its first ${length} characters` : text;
+  return keyOfText(said, fetch === written ? value : { kind: 'lower', of: value });
 }

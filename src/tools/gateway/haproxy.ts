@@ -269,7 +269,7 @@ class SectionReader {
       lines.flatMap(({ text }) => {
         const [, number, key = '', table = name] = TRACKS.exec(text) ?? [];
         const isOne = number !== undefined && (slot === undefined || Number(number) === slot);
-        return isOne ? [{ key: trackedKey(key), table }] : [];
+        return isOne ? [{ key: trackedKey(key, this.#tableNamed(table)?.length), table }] : [];
       }),
     );
     return tracks.find(({ table }) => named === undefined || table === named) ?? tracks[0];

@@ -204,10 +204,12 @@ frontend web
 // biome-ignore format: one case a line
 it.each([
   ['a path in lower case of HAProxy', 'haproxy.cfg', 'frontend web\n  stick-table type string size 1k expire 1h store http_req_rate(1h)\n  http-request track-sc0 path,lower\n  http-request deny if { sc_http_req_rate(0) gt 1 }', 2],
+  ['a table of strings of HAProxy, by 31 characters', 'haproxy.cfg', 'frontend web\n  stick-table type string size 1k expire 1h store http_req_rate(1h)\n  http-request track-sc0 path\n  http-request deny if { sc_http_req_rate(0) gt 1 }', 2, `/${'x'.repeat(30)}`],
+  ['one that keeps 64', 'haproxy.cfg', 'frontend web\n  stick-table type string len 64 size 1k expire 1h store http_req_rate(1h)\n  http-request track-sc0 path\n  http-request deny if { sc_http_req_rate(0) gt 1 }', 1, `/${'x'.repeat(30)}`],
   ['a path in lower case of AWS WAF', 'main.tf', 'resource "aws_wafv2_web_acl" "w" {\n  rule {\n    statement {\n      rate_based_statement {\n        limit = 1\n        aggregate_key_type = "CUSTOM_KEYS"\n        custom_key {\n          uri_path {\n            text_transformation {\n              priority = 0\n              type = "LOWERCASE"\n            }\n          }\n        }\n      }\n    }\n  }\n}', 2],
   ['address and path of Cloud Armor', 'main.tf', `resource "google_compute_security_policy" "p" {\n  rule {\n    action = "throttle"\n    rate_limit_options {\n${['IP', 'HTTP_PATH'].map((one) => `      enforce_on_key_configs {\n        enforce_on_key_type = "${one}"\n      }\n`).join('')}      rate_limit_threshold {\n        count = 1\n        interval_sec = 60\n      }\n    }\n  }\n}`, 1],
-])('a key of a changed text, or of several parts, counts as it says: %s', async (_, name, text, expected) => {
-  const log = logOf([[1, 'a', '/A'], [2, 'a', '/a'], [3, 'a', '/a']]);
+])('a key of a changed text, or of several parts, counts as it says: %s', async (_, name, text, expected, before = '') => {
+  const log = logOf([[1, 'a', `${before}/A`], [2, 'a', `${before}/a`], [3, 'a', `${before}/a`]]);
   const found = await diffLimits([log], { old: nginx(''), new: limitersIn(text, name) }, { timeColumn: 'ms' }, {});
   expect(found).toMatchObject({ refused_new: expected });
 });
