@@ -202,9 +202,11 @@ export class LimitTraffic {
           what: `The log has more than ${MOST_WHO} clients, or values that limits count by.`,
           fix: 'Take a part of it with --from and --to.',
         });
-      const named = idIn(this.#clientIds, client);
+      const [ids, groups] = [this.#clientIds, this.#groupIds];
+      const named = getOrInsert(ids, client, () => ids.size);
       this.clients[named] = client;
-      const group = idIn(this.#groupIds, `${isClient ? client : `${client}\n${key}`}\n${request.user ?? ''}`);
+      const of = `${isClient ? client : `${client}\n${key}`}\n${request.user ?? ''}`;
+      const group = getOrInsert(groups, of, () => groups.size);
       id = this.#senders.push({ client: named, key, request: { ...request, client }, keys: new Map(), group }) - 1;
       this.#senderIds.set(name, id);
     }
@@ -220,9 +222,4 @@ export class LimitTraffic {
       ...(this.#isFolded ? [{ code: 'many_paths', what: many }] : []),
     ];
   }
-}
-
-/** The number of a name, given in the order in which they come. */
-function idIn(ids: Map<string, number>, name: string): number {
-  return getOrInsert(ids, name, () => ids.size);
 }

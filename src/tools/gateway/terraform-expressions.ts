@@ -116,19 +116,15 @@ const ARMOR =
 function armorAt(text: string) {
   const [whole, , range, name = '', lower, sign = '', value = ''] = ARMOR.exec(text) ?? [];
   if (whole === undefined) return text.startsWith('true') ? { condition: ask.ALWAYS, length: 4 } : undefined;
-  const length = whole.length;
-  if (range !== undefined)
-    return {
-      condition: ask.tested(ask.fieldText('client'), { is: 'within' as const, ranges: [range.slice(1, -1)] }),
-      length,
-    };
+  const ofRange = { is: 'within', ranges: [range?.slice(1, -1) ?? ''] } as const;
+  if (range !== undefined) return { condition: ask.tested(ask.fieldText('client'), ofRange), length: whole.length };
   const header = /\[\s*['"](.*?)['"]/.exec(name)?.[1];
   const field = { 'request.path': 'path', 'request.method': 'method', 'request.query': 'query', 'origin.ip': 'client' };
   const plain = header === undefined ? ask.fieldText(field[name as keyof typeof field] as 'path') : headerText(header);
   const own: ask.RequestText = lower === undefined ? plain : { kind: 'lower', of: plain };
   const asked = value.slice(1, -1).replace(/\\\\/g, '\\');
   const held = ask.tested(own, ask.testNamed(sign.replace(/\W/g, ''), asked) ?? ask.equalTo(asked));
-  return { condition: sign === '!=' ? ask.not(held) : held, length };
+  return { condition: sign === '!=' ? ask.not(held) : held, length: whole.length };
 }
 
 const AZURE: Readonly<Record<string, ask.RequestText>> = {
@@ -154,13 +150,12 @@ export function azureCondition(rule: TreeEntry): ask.RequestCondition {
       const plain = /^RequestHeaders?$/.test(name) ? headerText(header) : (AZURE[name] ?? ask.missing(name));
       const isLower = listAt(one, 'transforms').some(({ value }) => value === 'Lowercase');
       const own: ask.RequestText = isLower ? { kind: 'lower', of: plain } : plain;
-      const isNamed = ask.testNamed(operator, '') !== undefined;
       const held =
         operator === 'Any'
           ? ask.ALWAYS
           : operator === 'IPMatch'
             ? ask.tested(own, { is: 'within', ranges: values })
-            : isNamed
+            : ask.testNamed(operator, '')
               ? ask.anyOf(own, values, (value) => ask.testNamed(operator, value)!)
               : ask.missing(operator);
       const isNegated = textAt(one, 'negation_condition') === 'true' || textAt(one, 'negate_condition') === 'true';

@@ -7,6 +7,7 @@
 import { reachFrom } from './boolean-text.js';
 import {
   at,
+  entryOf,
   isGiven,
   isThere,
   listAt,
@@ -20,37 +21,28 @@ import {
 import type { FoundLimits } from './found.js';
 import { readPlugin } from './kong.js';
 import { keyNamed, keyOfAll, keyOfTexts } from './limit-key.js';
-import { ALWAYS, allHold, missing, not, type RequestCondition, type RequestField } from './request-condition.js';
+import * as ask from './request-condition.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
 import { armorCondition, azureCondition, cloudflareCondition, cloudflareText } from './terraform-expressions.js';
 import { type AddressSets, conditionOfStatement, keyOfCustom } from './terraform-statements.js';
 
 const LIMITS = /rate_?limit|rate_based|throttl/;
 
-/** Of all files. */
-interface All {
-  readonly sets: AddressSets;
-  readonly resources: readonly Resource[];
-}
-
-const readers: readonly (readonly [type: RegExp, read: (resource: Resource, found: FoundLimits, all: All) => void])[] =
-  [
-    [/^aws_wafv2_(?:web_acl|rule_group)$/, readWebAcl],
-    [/^aws_api_gateway_usage_plan$/, readUsagePlan],
-    [/^aws_api_gateway_method_settings$|^aws_apigatewayv2_stage$/, readStage],
-    [/^cloudflare_ruleset$/, readRuleset],
-    [/^google_compute_security_policy(?:_rule)?$/, readSecurityPolicy],
-    [/^azurerm_(?:web_application|frontdoor|cdn_frontdoor)_firewall_policy$/, readFirewallPolicy],
-    [/^kong(?:-gateway)?_plugin_rate_limiting(?:_advanced)?$/, readKongPlugin],
-  ];
+const readers: readonly (readonly [
+  type: RegExp,
+  read: (resource: Resource, found: FoundLimits, all: readonly Resource[]) => void,
+])[] = [
+  [/^aws_wafv2_(?:web_acl|rule_group)$/, readWebAcl],
+  [/^aws_api_gateway_usage_plan$/, readUsagePlan],
+  [/^aws_api_gateway_method_settings$|^aws_apigatewayv2_stage$/, readStage],
+  [/^cloudflare_ruleset$/, readRuleset],
+  [/^google_compute_security_policy(?:_rule)?$/, readSecurityPolicy],
+  [/^azurerm_(?:web_application|frontdoor|cdn_frontdoor)_firewall_policy$/, readFirewallPolicy],
+  [/^kong(?:-gateway)?_plugin_rate_limiting(?:_advanced)?$/, readKongPlugin],
+];
 
 export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): void {
   const resources = roots.flatMap((root) => [...resourcesOf(root)]);
-  const sets: AddressSets = new Map(
-    resources
-      .filter(({ type }) => type === 'aws_wafv2_ip_set')
-      .map(({ type, name, body }) => [`${type}.${name}`, textsAt(body, 'addresses')]),
-  );
   for (const root of roots) {
     for (const resource of resourcesOf(root)) {
       const reader = readers.find(([type]) => type.test(resource.type));
@@ -70,7 +62,7 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
         continue;
       }
       const before = found.limiters.length;
-      reader[1](resource, found, { sets, resources });
+      reader[1](resource, found, resources);
       sayDynamic(resource.body, false, found);
       for (const name of ['count', 'for_each']) {
         const given = at(resource.body, name);
@@ -112,30 +104,49 @@ function* resourcesOf(root: TreeEntry): Generator<Resource> {
   }
 }
 
+const priorityOf = (rule: TreeEntry) => numberAt(rule, 'priority') ?? 0;
+
 /** Of requests for which no rule before this one has the last word. Rules without a number come in any order. */
 function endedBefore(
   rule: TreeEntry,
   rules: readonly TreeEntry[],
   ends: (rule: TreeEntry) => boolean,
-  conditionOf: (rule: TreeEntry) => RequestCondition,
-): RequestCondition {
+  conditionOf: (rule: TreeEntry) => ask.RequestCondition,
+): ask.RequestCondition {
   const own = numberAt(rule, 'priority') ?? Number.POSITIVE_INFINITY;
-  const before = rules.filter((one) => one !== rule && ends(one) && (numberAt(one, 'priority') ?? 0) < own);
-  return allHold(...before.map((one) => not(conditionOf(one))));
+  const before = rules.filter((one) => one !== rule && ends(one) && priorityOf(one) < own);
+  return unendedBy(before, conditionOf);
 }
 
-function saySwitched(rule: TreeEntry, found: FoundLimits): void {
-  const given = at(rule, 'enabled');
+/** What a rule refuses by what no log has is refused anyway: that is no matter of a limit. */
+function unendedBy(
+  rules: readonly TreeEntry[],
+  conditionOf: (rule: TreeEntry) => ask.RequestCondition,
+): ask.RequestCondition {
+  const isKnown = (rule: TreeEntry) =>
+    !/^(?:block|deny|redirect)/i.test(actionOf(rule)) || ask.needsOf([conditionOf(rule)]).missing.size === 0;
+  return ask.allHold(...rules.filter(isKnown).map((one) => ask.not(conditionOf(one))));
+}
+
+/** Its name, or the block that is there. */
+const actionOf = (rule: TreeEntry): string =>
+  textAt(rule, 'action') ?? ['allow', 'block'].find((name) => isThere(at(rule, 'action', name))) ?? '';
+
+/** Why a rule is not in force. @param all it, and what it is in */
+function offOf(all: readonly (TreeEntry | undefined)[], found: FoundLimits): string | undefined {
+  const given = at(all[0], 'enabled');
   if (given?.expression !== undefined) found.refuse(given, `it is enabled as ${given.expression} says; here it is`);
+  return all.some((one) => textAt(one, 'enabled') === 'false') ? 'it is not enabled' : undefined;
 }
 
-function readWebAcl({ type, name, body }: Resource, found: FoundLimits, { sets, resources }: All): void {
-  const isAllowing = (rule: TreeEntry) => isThere(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
+function readWebAcl({ type, name, body }: Resource, found: FoundLimits, resources: readonly Resource[]): void {
+  const lists = resources.filter((one) => one.type === 'aws_wafv2_ip_set');
+  const sets: AddressSets = new Map(lists.map((one) => [`${one.type}.${one.name}`, textsAt(one.body, 'addresses')]));
+  const isEnding = (rule: TreeEntry) =>
+    /^(?:allow|block)$/.test(actionOf(rule)) && !isGiven(at(rule, 'statement', 'rate_based_statement'));
   const exemptBefore = (rule: TreeEntry, all: readonly TreeEntry[]) =>
-    endedBefore(rule, all, isAllowing, (one) => conditionOfStatement(at(one, 'statement'), sets));
-  const rules = listAt(body, 'rule').toSorted(
-    (a, b) => (numberAt(a, 'priority') ?? 0) - (numberAt(b, 'priority') ?? 0),
-  );
+    endedBefore(rule, all, isEnding, (one) => conditionOfStatement(at(one, 'statement'), sets));
+  const rules = listAt(body, 'rule').toSorted((a, b) => priorityOf(a) - priorityOf(b));
   const isGroup = type === 'aws_wafv2_rule_group';
   const acls = isGroup ? resources.filter((one) => one.type === 'aws_wafv2_web_acl') : [];
   const users = acls.flatMap(({ body: acl }) =>
@@ -147,12 +158,12 @@ function readWebAcl({ type, name, body }: Resource, found: FoundLimits, { sets, 
       return isGiven(reference) && isNamed ? [{ user, reference, exempt: exemptBefore(user, all) }] : [];
     }),
   );
-  const exemptAbove = users.length === 1 ? users[0]!.exempt : ALWAYS;
+  const exemptAbove = users.length === 1 ? users[0]!.exempt : ask.ALWAYS;
   const json = at(body, 'rule_json');
   if (isGiven(json)) found.refuse(json, 'the rules in rule_json are not read');
   for (const rule of rules) {
     const statement = at(rule, 'statement', 'rate_based_statement');
-    const exempt = allHold(exemptAbove, exemptBefore(rule, rules));
+    const exempt = ask.allHold(exemptAbove, exemptBefore(rule, rules));
     const isCounted =
       users.length > 0 && users.every((one) => isCountedBy(one.user, one.reference, textAt(rule, 'name')));
     const where = `${isGroup ? 'rule group' : 'web ACL'} ${textAt(body, 'name') ?? name}`;
@@ -169,8 +180,8 @@ function isCountedBy(user: TreeEntry, reference: TreeEntry, name: string | undef
 
 interface WebAcl {
   readonly where: string;
-  /** Of requests that no rule allowed before. */
-  readonly exempt: RequestCondition;
+  /** Of requests for which no rule before has the last word. */
+  readonly exempt: ask.RequestCondition;
   readonly sets: AddressSets;
   readonly isCounted?: boolean;
 }
@@ -184,7 +195,7 @@ function readRateBased(
   const given = numbersAt(statement, found, 'limit', 'evaluation_window_sec?');
   if (given === undefined) return;
   const scope = at(statement, 'scope_down_statement');
-  const when = allHold(isGiven(scope) ? conditionOfStatement(scope, sets) : ALWAYS, exempt);
+  const when = ask.allHold(isGiven(scope) ? conditionOfStatement(scope, sets) : ask.ALWAYS, exempt);
   const type = textAt(statement, 'aggregate_key_type') ?? 'IP';
   const action = at(rule, 'action');
   const isCount = textAt(rule, 'action') === 'count' || isThere(at(action, 'count'));
@@ -202,35 +213,38 @@ function readRateBased(
   });
 }
 
-const AGGREGATES: Readonly<Record<string, readonly RequestField[]>> = {
+const AGGREGATES: Readonly<Record<string, readonly ask.RequestField[]>> = {
   CONSTANT: [],
   IP: ['client'],
   FORWARDED_IP: ['client'],
 };
 
-/** Of requests that no rule skips: of any ruleset for the phase of limits, of this one for the rules after it. */
-function unskipped(rules: readonly TreeEntry[], rule: TreeEntry, all: readonly Resource[]): RequestCondition {
-  const skipping = (some: readonly TreeEntry[], isSkipped: (one: TreeEntry) => boolean) =>
-    some.filter((one) => textAt(one, 'action') === 'skip' && textAt(one, 'enabled') !== 'false' && isSkipped(one));
-  const ofPhase = (one: TreeEntry) =>
-    listAt(one, 'action_parameters', 'phases').some(({ value }) => value === 'http_ratelimit');
-  const others = all.filter(({ type }) => type === 'cloudflare_ruleset').flatMap(({ body }) => listAt(body, 'rules'));
+/** Of requests that no rule blocks in the phase before or keeps from that of limits, and no earlier one from the rest of its ruleset. */
+function reaching(rules: readonly TreeEntry[], rule: TreeEntry, all: readonly Resource[]): ask.RequestCondition {
   const before = rules.slice(0, rules.indexOf(rule));
-  const ofRest = (one: TreeEntry) => textAt(one, 'action_parameters', 'ruleset') === 'current';
-  return allHold(...[...skipping(others, ofPhase), ...skipping(before, ofRest)].map((one) => not(ruleCondition(one))));
+  const ending = all.flatMap(({ type, body }) =>
+    (type === 'cloudflare_ruleset' ? listAt(body, 'rules') : []).filter((one) => {
+      const [action, given] = [textAt(one, 'action'), at(one, 'action_parameters')];
+      const isBlocking = action === 'block' && textAt(body, 'phase') === 'http_request_firewall_custom';
+      const isOfRest = before.includes(one) && textAt(given, 'ruleset') === 'current';
+      const isSkipping = action === 'skip' && (isOfRest || textsAt(given, 'phases').includes('http_ratelimit'));
+      return textAt(one, 'enabled') !== 'false' && (isBlocking || isSkipping);
+    }),
+  );
+  return unendedBy(ending, ruleCondition);
 }
 
-function ruleCondition(rule: TreeEntry): RequestCondition {
+function ruleCondition(rule: TreeEntry): ask.RequestCondition {
   const asked = textAt(at(rule, 'expression')) ?? at(rule, 'expression')?.expression;
-  return asked === undefined ? missing('what a rule without expression asks') : cloudflareCondition(asked);
+  return asked === undefined ? ask.missing('what a rule without expression asks') : cloudflareCondition(asked);
 }
 
-function readRuleset({ name, body }: Resource, found: FoundLimits, { resources }: All): void {
+function readRuleset({ name, body }: Resource, found: FoundLimits, resources: readonly Resource[]): void {
   const rules = listAt(body, 'rules');
   for (const rule of rules) {
     const limit = at(rule, 'ratelimit');
     if (!isGiven(limit)) continue;
-    saySwitched(rule, found);
+    const off = offOf([rule], found);
     if (textAt(limit, 'requests_to_origin') === 'true')
       found.refuse(limit, 'only requests that reach the origin count; here those from the cache do, too');
     const title = textAt(rule, 'description') ?? textAt(rule, 'ref') ?? 'ratelimit';
@@ -240,13 +254,13 @@ function readRuleset({ name, body }: Resource, found: FoundLimits, { resources }
     // Each data centre counts by itself, and a log is of all.
     const texts = keys.filter((one) => one !== 'cf.colo.id').map(cloudflareText);
     const key = keyOfTexts(keys.join(', '), texts);
-    const off = textAt(rule, 'enabled') === 'false' ? 'it is not enabled' : undefined;
     const counting = at(limit, 'counting_expression');
     const counted = textAt(counting) ?? counting?.expression ?? '';
     const asked = textAt(at(rule, 'expression')) ?? at(rule, 'expression')?.expression ?? 'true';
-    const own = allHold(cloudflareCondition(asked), unskipped(rules, rule, resources));
+    const own = ask.allHold(cloudflareCondition(asked), reaching(rules, rule, resources));
     // What is only counted may not be refused, and what is not counted may be: that no rule decides here.
-    const all = counted === '' || counted === asked ? own : allHold(own, missing('what counting_expression asks'));
+    const all =
+      counted === '' || counted === asked ? own : ask.allHold(own, ask.missing('what counting_expression asks'));
     found.unless(off, limit, {
       name: title,
       where: `ruleset ${textAt(body, 'name') ?? name}`,
@@ -261,7 +275,7 @@ function readRuleset({ name, body }: Resource, found: FoundLimits, { resources }
   }
 }
 
-const ARMOR_KEYS: Readonly<Record<string, readonly RequestField[]>> = {
+const ARMOR_KEYS: Readonly<Record<string, readonly ask.RequestField[]>> = {
   ALL: [],
   IP: ['client'],
   XFF_IP: ['client'],
@@ -270,10 +284,9 @@ const ARMOR_KEYS: Readonly<Record<string, readonly RequestField[]>> = {
 
 function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits): void {
   const rules = type.endsWith('_rule') ? [body] : listAt(body, 'rule');
-  const actionOf = (rule: TreeEntry) => textAt(rule, 'action') ?? '';
   const isLimit = (rule: TreeEntry) => /^(?:throttle|rate_based_ban)$/.test(actionOf(rule));
-  const isEnding = (rule: TreeEntry) =>
-    actionOf(rule) === 'allow' || (isLimit(rule) && textAt(rule, 'preview') !== 'true');
+  // The first rule in force that fits is the only one.
+  const isEnding = (rule: TreeEntry) => textAt(rule, 'preview') !== 'true';
   for (const rule of rules) {
     const action = actionOf(rule);
     const options = at(rule, 'rate_limit_options');
@@ -291,7 +304,7 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
     found.limiter(options, {
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
       where: `security policy ${textAt(body, 'name') ?? name}`,
-      ...reachFrom(allHold(armorCondition(rule), exempt)),
+      ...reachFrom(ask.allHold(armorCondition(rule), exempt)),
       key: keyOfAll(
         by,
         by.split(', ').map((one) => ARMOR_KEYS[one]),
@@ -306,15 +319,11 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
 function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void {
   const rules = [...listAt(body, 'custom_rule'), ...listAt(body, 'custom_rules')];
   const isLimit = (rule: TreeEntry) => /RateLimit/i.test(textAt(rule, 'type') ?? textAt(rule, 'rule_type') ?? '');
-  const isAllowing = (rule: TreeEntry) => textAt(rule, 'action') === 'Allow' && !isLimit(rule);
+  const isEnding = (rule: TreeEntry) =>
+    /^(?:Allow|Block|Redirect)$/.test(actionOf(rule)) && textAt(rule, 'enabled') !== 'false' && !isLimit(rule);
   for (const rule of rules.filter(isLimit)) {
-    saySwitched(rule, found);
+    const off = offOf([rule, body, at(body, 'policy_settings')], found);
     const numbers = numbersAt(rule, found, 'rate_limit_threshold');
-    if ([rule, body, at(body, 'policy_settings')].some((one) => textAt(one, 'enabled') === 'false')) {
-      const named = textAt(rule, 'name') ?? 'rate limit';
-      found.unused(rule, { name: named, what: `${named} limits nothing: it is not enabled` });
-      continue;
-    }
     const given = textAt(rule, 'rate_limit_duration_in_minutes') ?? textAt(rule, 'rate_limit_duration') ?? '1';
     const minutes = { OneMin: 1, FiveMins: 5 }[given] ?? Number(given);
     if (numbers === undefined) continue;
@@ -322,12 +331,12 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
       found.refuse(rule, `a duration of ${given} is not read`);
       continue;
     }
-    const exempt = endedBefore(rule, rules, isAllowing, azureCondition);
+    const exempt = endedBefore(rule, rules, isEnding, azureCondition);
     const [by, action] = [textAt(rule, 'group_rate_limit_by') ?? 'ClientAddr', textAt(rule, 'action')];
-    found.limiter(rule, {
+    found.unless(off, rule, {
       name: textAt(rule, 'name') ?? 'rate limit',
       where: `firewall policy ${textAt(body, 'name') ?? name}`,
-      ...reachFrom(allHold(azureCondition(rule), exempt)),
+      ...reachFrom(ask.allHold(azureCondition(rule), exempt)),
       key: keyNamed({ None: [], ClientAddr: ['client'], ClientAddrXFFHeader: ['client'] }, by),
       limit: { like: 'azure-front-door', threshold: numbers.rate_limit_threshold, minutes },
       status: action === 'Redirect' ? 302 : (numberAt(body, 'custom_block_response_status_code') ?? 403),
@@ -347,11 +356,8 @@ function readKongPlugin({ type, name, body }: Resource, found: FoundLimits): voi
     bound === undefined
       ? 'global'
       : `${bound[0]} ${(id?.expression ?? textAt(id) ?? '').split('.').at(-2) ?? ''}`.trim();
-  const kind = type.endsWith('advanced') ? 'rate-limiting-advanced' : 'rate-limiting';
-  const plugin = {
-    ...body,
-    fields: new Map([...body.fields, ['name', { ...body, fields: new Map(), value: kind }]]),
-  } as TreeEntry;
+  const kind = entryOf(body.file, body.line, { value: `rate-limiting${type.endsWith('advanced') ? '-advanced' : ''}` });
+  const plugin = { ...body, fields: new Map([...body.fields, ['name', kind]]) };
   readPlugin(plugin, { where: target, reach: bound === undefined ? 'known' : 'unknown' }, found, name);
 }
 
@@ -362,7 +368,7 @@ function readModule(module: TreeEntry, found: FoundLimits): void {
     const last = names.at(-1) ?? '';
     const statement = at(entry, 'rate_based_statement') ?? at(entry, 'statement', 'rate_based_statement');
     if (statement !== undefined && last !== 'statement' && entry.items.length === 0)
-      readRateBased(statement, entry, { where: `module ${name}`, exempt: ALWAYS, sets: new Map() }, found);
+      readRateBased(statement, entry, { where: `module ${name}`, exempt: ask.ALWAYS, sets: new Map() }, found);
     else if (
       /rate_?limit|rate_based_(?!statement$)/.test(last) &&
       isGiven(entry) &&

@@ -134,11 +134,11 @@ const notInEnvoy = ({ perMs, exempt }: WrittenLimit) =>
 
 const isOfService = (key: string) => key !== 'all';
 
+const ofPolicies = { hasPlainHosts: true, lacks: notInEnvoy, isShared: isOfService } as const;
+
 export const envoyGateway: Dialect = {
+  ...ofPolicies,
   file: 'envoy-gateway.yaml',
-  hasPlainHosts: true,
-  lacks: notInEnvoy,
-  isShared: isOfService,
   write(routes) {
     const policies = policiesOf(routes).map(({ name, limits, targetRefs, isShared }) => {
       const rules = (some: readonly WrittenLimit[]) =>
@@ -159,10 +159,8 @@ export const envoyGateway: Dialect = {
 };
 
 export const kgateway: Dialect = {
+  ...ofPolicies,
   file: 'kgateway.yaml',
-  hasPlainHosts: true,
-  lacks: notInEnvoy,
-  isShared: isOfService,
   write(routes, limits) {
     const policies = policiesOf(routes).map(({ name, limits: own, targetRefs }) => {
       const [bucket] = own.filter(({ key }) => !isOfService(key));
