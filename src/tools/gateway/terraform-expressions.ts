@@ -137,6 +137,14 @@ const AZURE: Readonly<Record<string, ask.RequestText>> = {
   RequestCookies: ask.missing('a cookie'),
 };
 
+/** What transformations make of a text, in their order: `LOWERCASE` of AWS, `Lowercase` of Azure. */
+export const changedBy = (names: readonly string[], text: ask.RequestText): ask.RequestText =>
+  names.reduce<ask.RequestText>((of, name) => {
+    if (/^lowercase$/i.test(name)) return { kind: 'lower', of };
+    if (/^url_?decode$/i.test(name)) return { kind: 'decoded', of };
+    return name === 'NONE' ? of : ask.missing(`what ${name} makes of a text`);
+  }, text);
+
 /** Of a rule of Azure: all of its conditions hold. */
 export function azureCondition(rule: TreeEntry): ask.RequestCondition {
   const all = [...listAt(rule, 'match_condition'), ...listAt(rule, 'match_conditions')];
@@ -148,8 +156,7 @@ export function azureCondition(rule: TreeEntry): ask.RequestCondition {
       const operator = textAt(one, 'operator') ?? '';
       const values = textsAt(one, 'match_values');
       const plain = /^RequestHeaders?$/.test(name) ? headerText(header) : (AZURE[name] ?? ask.missing(name));
-      const isLower = listAt(one, 'transforms').some(({ value }) => value === 'Lowercase');
-      const own: ask.RequestText = isLower ? { kind: 'lower', of: plain } : plain;
+      const own = changedBy(textsAt(one, 'transforms'), plain);
       const held =
         operator === 'Any'
           ? ask.ALWAYS

@@ -7,6 +7,7 @@ import { at, isGiven, isThere, listAt, type TreeEntry, textAt } from './document
 import { literal } from './expression.js';
 import { headerText, keyOfTexts, type LimitKey } from './limit-key.js';
 import * as ask from './request-condition.js';
+import { changedBy } from './terraform-expressions.js';
 
 /** Addresses by the resource that lists them: `aws_wafv2_ip_set.office`. */
 export type AddressSets = ReadonlyMap<string, readonly string[]>;
@@ -54,15 +55,10 @@ function matched(statement: TreeEntry, value: string | undefined, by: string): a
 }
 
 function transformed(given: ask.RequestText, holder: TreeEntry | undefined): ask.RequestText {
-  const transformations = [...listAt(holder, 'text_transformation')]
-    .map((one) => ({ priority: Number(textAt(one, 'priority') ?? 0), type: textAt(one, 'type') ?? 'NONE' }))
-    .sort((a, b) => a.priority - b.priority);
-  let text = given;
-  for (const { type } of transformations)
-    if (type === 'LOWERCASE') text = { kind: 'lower', of: text };
-    else if (type === 'URL_DECODE') text = { kind: 'decoded', of: text };
-    else if (type !== 'NONE') text = ask.missing(`what ${type} makes of a text`);
-  return text;
+  const names = listAt(holder, 'text_transformation')
+    .toSorted((a, b) => Number(textAt(a, 'priority') ?? 0) - Number(textAt(b, 'priority') ?? 0))
+    .map((one) => textAt(one, 'type') ?? 'NONE');
+  return changedBy(names, given);
 }
 
 const FIELDS: Readonly<Record<string, ask.RequestField>> = {

@@ -206,18 +206,15 @@ function readRateBased(
     name: textAt(rule, 'name') ?? 'rate_based_statement',
     where,
     ...reachFrom(when),
-    key: type === 'CUSTOM_KEYS' ? keyOfCustom(listAt(statement, 'custom_key')) : keyNamed(AGGREGATES, type),
+    key:
+      type === 'CUSTOM_KEYS'
+        ? keyOfCustom(listAt(statement, 'custom_key'))
+        : keyNamed({ CONSTANT: [], IP: ['client'], FORWARDED_IP: ['client'] }, type),
     limit: { like: 'aws-waf', ...given },
     status,
     isDryRun: isCount || isCounted,
   });
 }
-
-const AGGREGATES: Readonly<Record<string, readonly ask.RequestField[]>> = {
-  CONSTANT: [],
-  IP: ['client'],
-  FORWARDED_IP: ['client'],
-};
 
 /** Of requests that no rule blocks in the phase before or keeps from that of limits, and no earlier one from the rest of its ruleset. */
 function reaching(rules: readonly TreeEntry[], rule: TreeEntry, all: readonly Resource[]): ask.RequestCondition {
