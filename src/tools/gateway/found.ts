@@ -348,15 +348,25 @@ export function nameRank(name: string): number {
 export const hostRank = ({ hosts }: Pick<Reach, 'hosts'>) =>
   hosts.length === 0 ? 5000 : Math.max(...hosts.map(nameRank));
 
-/** Most specific first: routes by their hosts, then exact paths, expressions, and longer prefixes. */
-export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'>>(routes: readonly Route[]): Route[] {
-  const rank = ({ paths: [path] }: Route) => [
-    path === undefined ? 0 : path.ignoresCase === true ? 2 : path.is === 'prefix' ? 1 : path.is === 'equal' ? 3 : 2,
-    path?.value.length ?? 0,
-  ];
+/** Most specific first: routes by their hosts, then exact paths, expressions, and longer prefixes; `extra` adds to a length. */
+export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'> & { readonly extra?: number }>(
+  routes: readonly Route[],
+): Route[] {
+  const rank = (path: ask.ValueTest | undefined, all: readonly ask.ValueTest[]) => {
+    if (path === undefined) return 0;
+    // `/api` and `/api/…` are one prefix.
+    const isPrefix = path.is === 'prefix' || all.some(({ is, value }) => is === 'prefix' && value === `${path.value}/`);
+    return path.ignoresCase === true ? 2 : isPrefix ? 1 : path.is === 'equal' ? 3 : 2;
+  };
   return routes
-    .flatMap((route) => (route.paths.length < 2 ? [route] : route.paths.map((path) => ({ ...route, paths: [path] }))))
-    .map((route) => ({ route, host: hostRank(route), ranks: rank(route) }))
-    .sort((a, b) => a.host - b.host || b.ranks[0]! - a.ranks[0]! || b.ranks[1]! - a.ranks[1]!)
+    .flatMap((route) => {
+      const { paths, extra = 0 } = route;
+      return (paths.length < 2 ? [route] : paths.map((path) => ({ ...route, paths: [path] }))).map((one) => {
+        const [path] = one.paths;
+        const ranks = [rank(path, paths), (path?.value.length ?? 0) + extra] as const;
+        return { route: one, host: hostRank(route), ranks };
+      });
+    })
+    .sort((a, b) => a.host - b.host || b.ranks[0] - a.ranks[0] || b.ranks[1] - a.ranks[1])
     .map(({ route }) => route);
 }

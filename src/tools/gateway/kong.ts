@@ -7,7 +7,7 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { annotatedCondition, kongCondition, weightOf } from './kong-route.js';
-import { filtersOf, pathOfRule, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
+import { filtersOf, pathOfRule, reachesOfRoute, reachOfIngress, sharesNamespace } from './kubernetes.js';
 import { everyone, headerText, keyOfText, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import * as ask from './request-condition.js';
 
@@ -213,7 +213,9 @@ function placesOf(one: TreeEntry): Place[] {
   const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true };
   const rules = listAt(one, 'spec', 'rules');
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule, ['^(?:', ')']) }));
+    return rules.flatMap((rule) =>
+      reachesOfRoute(one, rule, ['^(?:', ')']).map((reach) => ({ ...place, at: rule, ...reach })),
+    );
   if (kind === 'Ingress' && rules.length > 0)
     return rules.flatMap((rule) => {
       const paths = listAt(rule, 'http', 'paths').map((path) => ({ at: path, paths: pathOfRule(path) }));

@@ -1,7 +1,7 @@
 // Which routes of the Gateway API a policy limits: a policy of a rule replaces that of its route, which replaces that of its gateway.
 import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits } from './found.js';
-import { isOneNamespace, namespaceOf, reachOfRoute, sharesNamespace } from './kubernetes.js';
+import { isOneNamespace, namespaceOf, reachesOfRoute, sharesNamespace } from './kubernetes.js';
 
 const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRefs'),
@@ -94,9 +94,9 @@ export function readTargeted(
       targets.some((one) => one.route === route && one.rule === rule) ? [limiter] : [],
     );
   const table = routes.flatMap((route) =>
-    rulesOf(route).map((rule) => {
+    rulesOf(route).flatMap((rule) => {
       const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
-      return { ...reachOfRoute(route, rule, ['^(?:', ')$']), limiters };
+      return reachesOfRoute(route, rule, ['^(?:', ')$']).map((reach) => ({ ...reach, limiters }));
     }),
   );
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));

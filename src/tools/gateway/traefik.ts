@@ -7,8 +7,9 @@
 import { at, isGiven, isThere, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
 import { durationOf } from './duration.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
-import { filtersOf, reachOfIngress, reachOfRoute } from './kubernetes.js';
+import { filtersOf, reachesOfRoute, reachOfIngress } from './kubernetes.js';
 import { headerText, keyOfText, type LimitKey, perClient } from './limit-key.js';
+import type { ValueTest } from './request-condition.js';
 import { TEMPLATE, traefikReach } from './traefik-rule.js';
 
 interface Middleware {
@@ -139,11 +140,13 @@ function routersOf(root: TreeEntry): Router[] {
     }));
   }
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
-  return rules.map((rule) => {
+  return rules.flatMap((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
-    const reach = reachOfRoute(root, rule, ['', '']);
-    const title = [name, ...reach.paths.slice(0, 1).map(({ value }) => value)].join(', ');
-    return { name: title, reach, priority: lengthOf(reach), middlewares };
+    return reachesOfRoute(root, rule, ['', '']).map(({ extra, ...reach }) => {
+      const [{ is, value }] = reach.paths as [ValueTest];
+      const priority = lengthOf(reach) + extra + (is === 'equal' && reach.paths.length === 1 ? 1 : 0);
+      return { name: `${name}, ${value}`, reach, priority, middlewares };
+    });
   });
 }
 
