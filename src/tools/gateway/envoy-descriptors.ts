@@ -26,7 +26,11 @@ function entrySent(action: TreeEntry): string {
   if (/^generic_?[kK]ey$/.test(kind)) return `${own ?? 'generic_key'}=${textAt(given, 'descriptor_value')}`;
   const [, matched] = /^(header|query)(?:_?parameter)?_?value_?match$/i.exec(kind) ?? [];
   if (matched !== undefined) return `${own ?? `${matched}_match`}=${textAt(given, 'descriptor_value')}`;
-  return own ?? textAt(given, 'typed_config', 'descriptor_key') ?? kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return (
+    own ??
+    textAt(given, 'typed_config', 'descriptor_key') ??
+    kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  );
 }
 
 /** The text of a request that an action without a value sends. */

@@ -148,7 +148,7 @@ export class FoundLimits {
       instances: SHARED.test(found.limit?.like ?? '') ? 1 : this.replicas,
       counter: `${file} ${where} ${name} ${this.limiters.length}`,
       ...found,
-      when: found.when && ask.isAlways(found.when) ? undefined : found.when,
+      when: unlessAlways(found.when),
       paths: orAll(found.paths ?? []),
     };
     this.limiters.push(limiter);
@@ -157,7 +157,7 @@ export class FoundLimits {
 
   /** The first matching route applies; if the host is unknown, the first host with a limit. */
   table(given: readonly LimitedRoute[]): void {
-    const routes = given.map((route) => ({ ...route, paths: orAll(route.paths) }));
+    const routes = given.map((route) => ({ ...route, when: unlessAlways(route.when), paths: orAll(route.paths) }));
     const sets = new Map(
       routes.map(({ limiters }) => [limiters.map((one) => this.limiters.indexOf(one)).join(), limiters]),
     );
@@ -240,6 +240,8 @@ export function limitsOfAll(
   for (const one of all) if (!isCertain(one)) unsure(one, lacks);
   return all.filter(isCertain);
 }
+
+const unlessAlways = (when: ask.RequestCondition | undefined) => (when && ask.isAlways(when) ? undefined : when);
 
 const orAll = (paths: readonly ask.ValueTest[]) =>
   paths.some(({ is, value }) => is === 'prefix' && (value === '/' || value === '')) ? [] : paths;
