@@ -1,12 +1,16 @@
 // Which routes of the Gateway API a policy limits: a policy of a rule replaces that of its route, which replaces that of its gateway.
 import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits } from './found.js';
-import { isOneNamespace, namespaceOf, reachesOfRoute, sharesNamespace } from './kubernetes.js';
+import { filtersOf, isOneNamespace, namespaceOf, reachesOfRoute, sharesNamespace } from './kubernetes.js';
 
 const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRefs'),
   ...listAt(policy, 'spec', 'targetRef'),
 ];
+
+/** Without a limit of its own a policy that is merged leaves that of the gateway in force. */
+const leaves = (policy: TreeEntry) =>
+  at(policy, 'spec', 'mergeType') !== undefined && at(policy, 'spec', 'rateLimit') === undefined;
 
 /** A route, or what is not among the files. */
 export interface PolicyTarget {
@@ -28,6 +32,9 @@ const sectionOf = (route: TreeEntry, target: TreeEntry) =>
   rulesOf(route).find(
     (rule) => at(rule, 'name') !== undefined && textAt(rule, 'name') === textAt(target, 'sectionName'),
   );
+
+const isSame = (one: TreeEntry, other: TreeEntry) =>
+  ['kind', 'name', 'sectionName'].every((field) => textAt(one, field) === textAt(other, field));
 
 const nameOf = (one: TreeEntry) => textAt(one, 'metadata', 'name');
 
@@ -52,7 +59,21 @@ export function readTargeted(
           sharesNamespace(one, policy),
       )
       .map((route) => ({ route, rule: sectionOf(route, target) }));
-  const all = policies.flatMap((policy) => targetsOf(policy).flatMap((target) => namedBy(policy, target)));
+  /** The rules with a filter that names a policy. */
+  const filtered = (policy: TreeEntry) =>
+    routes
+      .filter((route) => sharesNamespace(route, policy))
+      .flatMap((route) => rulesOf(route).map((rule) => ({ route, rule })))
+      .filter(({ rule }) => filtersOf(rule, textAt(policy, 'kind')!).includes(nameOf(policy)!));
+  const all = policies
+    .filter((policy) => !leaves(policy))
+    .flatMap((policy) => [...filtered(policy), ...targetsOf(policy).flatMap((target) => namedBy(policy, target))]);
+  // No policy is said to be older than another.
+  for (const policy of policies)
+    for (const other of policies.slice(0, policies.indexOf(policy)))
+      for (const target of targetsOf(policy))
+        if (targetsOf(other).some((one) => isSame(one, target)) && sharesNamespace(other, policy))
+          found.refuse(policy, `${nameOf(other)} has the same target, and the older one is in force; here both are`);
   const own = new Set(all.flatMap(({ route, rule }) => (rule === undefined ? [route] : [])));
   const replaced = new Set(all.flatMap(({ rule }) => rule ?? []));
   const titleOf = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
@@ -62,7 +83,8 @@ export function readTargeted(
     return { route, title: isOne || namespace === undefined ? title : `${title} of namespace ${namespace}` };
   };
   const limited = policies.flatMap((policy) => {
-    const targets = targetsOf(policy).flatMap((target): PolicyTarget[] => {
+    const ofRules = filtered(policy).map(({ route, rule }) => ({ ...titled(route), rule }));
+    const named = targetsOf(policy).flatMap((target): PolicyTarget[] => {
       if (textAt(target, 'kind') === 'Gateway' && routes.length > 0)
         return routes
           .filter((route) => !own.has(route) && isUnder(route, target, policy))
@@ -75,10 +97,11 @@ export function readTargeted(
         });
       return [{ title: `${textAt(target, 'kind')} ${textAt(target, 'name')}` }];
     });
+    const targets = [...ofRules, ...named];
     if (at(policy, 'spec', 'rateLimit') === undefined) return [];
     const selectors = at(policy, 'spec', 'targetSelectors');
     if (isGiven(selectors)) found.refuse(selectors, 'targets are selected by labels, which are not read');
-    else if (targetsOf(policy).length === 0) found.refuse(policy, 'the policy names no target');
+    else if (targetsOf(policy).length + ofRules.length === 0) found.refuse(policy, 'the policy names no target');
     for (const one of targetsOf(policy))
       if (
         isGiven(at(one, 'sectionName')) &&
