@@ -49,6 +49,7 @@ export function readTargeted(
     off: string | undefined,
   ) => readonly { targets: readonly PolicyTarget[]; limiter: FoundLimiter }[],
 ): void {
+  sayRivals(policies, found);
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
   const namedBy = (policy: TreeEntry, target: TreeEntry) =>
     routes
@@ -68,12 +69,6 @@ export function readTargeted(
   const all = policies
     .filter((policy) => !leaves(policy))
     .flatMap((policy) => [...filtered(policy), ...targetsOf(policy).flatMap((target) => namedBy(policy, target))]);
-  // No policy is said to be older than another.
-  for (const policy of policies)
-    for (const other of policies.slice(0, policies.indexOf(policy)))
-      for (const target of targetsOf(policy))
-        if (targetsOf(other).some((one) => isSame(one, target)) && sharesNamespace(other, policy))
-          found.refuse(policy, `${nameOf(other)} has the same target, and the older one is in force; here both are`);
   const own = new Set(all.flatMap(({ route, rule }) => (rule === undefined ? [route] : [])));
   const replaced = new Set(all.flatMap(({ rule }) => rule ?? []));
   const titleOf = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
@@ -123,6 +118,14 @@ export function readTargeted(
     }),
   );
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
+}
+
+/** A file does not say which policy is the older one. */
+function sayRivals(policies: readonly TreeEntry[], found: FoundLimits): void {
+  for (const [i, policy] of policies.entries())
+    for (const other of policies.slice(0, i).filter((one) => sharesNamespace(one, policy)))
+      if (targetsOf(policy).some((target) => targetsOf(other).some((one) => isSame(one, target))))
+        found.refuse(policy, `${nameOf(other)} has the same target, and the older one is in force; here both are`);
 }
 
 /** Whether the gateway of a policy serves a route. A route without parents may be a part of a file: any gateway serves it. */

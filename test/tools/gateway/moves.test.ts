@@ -12,7 +12,6 @@ import { forAllAsync } from '../../draws.js';
 import { temporaryFiles } from '../../left-behind.js';
 
 const { file } = temporaryFiles();
-
 const ingress = (annotations: string, paths = '{ path: /api, pathType: Prefix }') =>
   `kind: Ingress\nmetadata: { name: shop, annotations: { ${annotations} } }\nspec: { rules: [{ host: a.example, http: { paths: [${paths}] } }] }\n`;
 const RPS = 'nginx.ingress.kubernetes.io/limit-rps: "5"';
