@@ -49,8 +49,8 @@ export function readTargeted(
     off: string | undefined,
   ) => readonly { targets: readonly PolicyTarget[]; limiter: FoundLimiter }[],
 ): void {
-  sayRivals(policies, found);
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
+  saySimplified(policies, routes, found);
   const namedBy = (policy: TreeEntry, target: TreeEntry) =>
     routes
       .filter(
@@ -120,8 +120,12 @@ export function readTargeted(
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
 }
 
-/** A file does not say which policy is the older one. */
-function sayRivals(policies: readonly TreeEntry[], found: FoundLimits): void {
+/** Routes that lead to others are not followed, and a file does not say which of two policies is the older one. */
+function saySimplified(policies: readonly TreeEntry[], routes: readonly TreeEntry[], found: FoundLimits): void {
+  const isLimiting = policies.some((one) => at(one, 'spec', 'rateLimit') !== undefined);
+  for (const one of routes.flatMap(rulesOf).flatMap((rule) => listAt(rule, 'backendRefs')))
+    if (isLimiting && textAt(one, 'kind') === 'HTTPRoute')
+      found.refuse(one, `requests go on to HTTPRoute ${textAt(one, 'name')}, which is not followed`);
   for (const [i, policy] of policies.entries())
     for (const other of policies.slice(0, i).filter((one) => sharesNamespace(one, policy)))
       if (targetsOf(policy).some((target) => targetsOf(other).some((one) => isSame(one, target))))
