@@ -5,6 +5,7 @@
 //     - key: remote_address            each address counts separately, as does each value that matches a pattern: files/*
 //
 // Source: the README of envoyproxy/ratelimit.
+import { getOrInsert } from '../../core/math/get-or-insert.js';
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
 import { durationOf } from './duration.js';
 import { literal } from './expression.js';
@@ -23,8 +24,13 @@ function entrySent(action: TreeEntry): string {
   const [kind = '', given] = [...action.fields][0] ?? [];
   const own = textAt(given, 'descriptor_key');
   if (/^generic_?[kK]ey$/.test(kind)) return `${own ?? 'generic_key'}=${textAt(given, 'descriptor_value')}`;
-  if (/^header_?[vV]alue_?[mM]atch$/.test(kind)) return `${own ?? 'header_match'}=${textAt(given, 'descriptor_value')}`;
-  return own ?? kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const [, matched] = /^(header|query)(?:_?parameter)?_?value_?match$/i.exec(kind) ?? [];
+  if (matched !== undefined) return `${own ?? `${matched}_match`}=${textAt(given, 'descriptor_value')}`;
+  return (
+    own ??
+    textAt(given, 'typed_config', 'descriptor_key') ??
+    kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  );
 }
 
 /** The text of a request that an action without a value sends. */
@@ -45,7 +51,8 @@ interface Reached {
 export class Domains {
   readonly #roots: readonly TreeEntry[];
   readonly #asked = new Set<string>();
-  readonly #read = new Map<TreeEntry, FoundLimiter[]>();
+  /** By the requests that meet them, as text. */
+  readonly #read = new Map<TreeEntry, Map<string, FoundLimiter[]>>();
   readonly #unclear = new Set<TreeEntry>();
 
   constructor(
@@ -157,10 +164,13 @@ export class Domains {
     place: Pick<FoundLimiter, 'reach' | 'key'> & Partial<Reach>,
     isUnsent = false,
   ): readonly FoundLimiter[] {
-    const known = this.#read.get(entry);
+    const all = getOrInsert(this.#read, entry, () => new Map<string, FoundLimiter[]>());
+    const { hosts, paths, when } = place;
+    const met = JSON.stringify([hosts, paths, when]);
+    const known = all.get(met);
     if (known !== undefined) return known;
     const read: FoundLimiter[] = [];
-    this.#read.set(entry, read);
+    all.set(met, read);
     const given = at(entry, 'rate_limit');
     if (given === undefined) return read;
     const name = trail.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
@@ -174,6 +184,7 @@ export class Domains {
       ...this.found.unless(isUnsent ? 'no route in these files sends it' : undefined, entry, {
         name,
         where: `descriptor ${name}`,
+        counter: `${entry.file} ${entry.line} ${name}`,
         ...place,
         limit,
         isDryRun: textAt(entry, 'shadow_mode') === 'true' || textAt(entry, 'quota_mode') === 'true',

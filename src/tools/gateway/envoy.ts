@@ -17,11 +17,12 @@ import {
   sayShares,
   sentIn,
 } from './envoy-descriptors.js';
+import { literal } from './expression.js';
 import { type FoundLimiter, type FoundLimits, hostRank, type Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
 import { readTrafficPolicies } from './kgateway.js';
 import { everyone, type LimitKey, unknownKey } from './limit-key.js';
-import { allHold } from './request-condition.js';
+import { ALWAYS, allHold, fieldText, not, type RequestCondition, tested } from './request-condition.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
   const domains = new Domains(roots, found);
@@ -50,6 +51,7 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
           stages: new Set(filters.map(stageOf)),
           tables,
           held,
+          patches: patches.flatMap((one) => listAt(one, 'spec', 'configPatches')),
         },
         domains,
         found,
@@ -122,6 +124,8 @@ interface Context extends Reach {
   readonly stages: ReadonlySet<string>;
   readonly tables: ReadonlyMap<TreeEntry, TreeEntry>;
   readonly held: ReadonlySet<TreeEntry>;
+  /** Of Istio. */
+  readonly patches: readonly TreeEntry[];
 }
 
 const typeOf = (entry: TreeEntry | undefined) => textAt(entry, 'type_url') ?? textAt(entry, '@type') ?? '';
@@ -150,14 +154,40 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
     if (named !== undefined && textAt(named) !== 'default' && limits(at(entry, 'patch')))
       found.refuse(named, `only the route ${textAt(named)} is limited; here all of its hosts are`);
   }
-  const [, patched] = /^([\w.-]+):\d+$/.exec(textAt(match, 'routeConfiguration', 'vhost', 'name') ?? '') ?? [];
-  if (patched !== undefined) context = { ...context, hosts: [patched] };
+  const patched = patchedHosts(entry);
+  if (patched.length > 0) context = { ...context, hosts: patched };
+  if (textAt(entry, 'patch', 'operation') === 'REMOVE') return;
+  if (textAt(entry, 'applyTo') === 'HTTP_FILTER') context = { ...context, when: notOverridden(entry, context.patches) };
   if (context.domain !== undefined) {
     const staged = actionsOf(entry).filter((one) => context.stages.has(stageOf(one)));
     domains.reached(context.domain, staged, context.hosts);
   }
   if (LIMITS_LOCALLY.test(typeOf(entry))) readLocal(entry, context, undefined, found);
   else for (const inner of [...entry.fields.values(), ...entry.items]) visit(inner, context, domains, found);
+}
+
+/** Of the virtual host that a patch of Istio is for; empty: all. Services also have shorter names. */
+function patchedHosts(patch: TreeEntry): string[] {
+  const name = textAt(patch, 'match', 'routeConfiguration', 'vhost', 'name') ?? '';
+  const [, host = '*'] = /^([\w.*-]+):\d+$/.exec(name) ?? [];
+  const [, inCluster = host, service, space] = /^((\w[\w-]*)\.([\w-]+)\.svc)\.cluster\.local$/.exec(host) ?? [];
+  if (service !== undefined) return [host, inCluster, `${service}.${space}`, service];
+  return host === '*' ? [] : [host];
+}
+
+/** A bucket of a virtual host takes the place of that of the filter. */
+function notOverridden(filter: TreeEntry, patches: readonly TreeEntry[]): RequestCondition {
+  const own = patches.filter(
+    (one) =>
+      /^(?:VIRTUAL_HOST|HTTP_ROUTE)$/.test(textAt(one, 'applyTo') ?? '') &&
+      textAt(one, 'match', 'context') === textAt(filter, 'match', 'context') &&
+      limits(at(one, 'patch')),
+  );
+  const hosts = own.map(patchedHosts);
+  if (hosts.some((some) => some.length === 0)) return not(ALWAYS);
+  const names = hosts.flat().map((host) => host.split('*').map(literal).join('.*'));
+  const value = `^(?:${names.join('|')})(?::\\d+)?$`;
+  return names.length === 0 ? ALWAYS : not(tested(fieldText('host'), { is: 'matching', value, ignoresCase: true }));
 }
 
 const limits = (entry: TreeEntry | undefined): boolean =>

@@ -148,7 +148,7 @@ export class FoundLimits {
       instances: SHARED.test(found.limit?.like ?? '') ? 1 : this.replicas,
       counter: `${file} ${where} ${name} ${this.limiters.length}`,
       ...found,
-      when: found.when && ask.isAlways(found.when) ? undefined : found.when,
+      when: unlessAlways(found.when),
       paths: orAll(found.paths ?? []),
     };
     this.limiters.push(limiter);
@@ -157,7 +157,7 @@ export class FoundLimits {
 
   /** The first matching route applies; if the host is unknown, the first host with a limit. */
   table(given: readonly LimitedRoute[]): void {
-    const routes = given.map((route) => ({ ...route, paths: orAll(route.paths) }));
+    const routes = given.map((route) => ({ ...route, when: unlessAlways(route.when), paths: orAll(route.paths) }));
     const sets = new Map(
       routes.map(({ limiters }) => [limiters.map((one) => this.limiters.indexOf(one)).join(), limiters]),
     );
@@ -240,6 +240,8 @@ export function limitsOfAll(
   for (const one of all) if (!isCertain(one)) unsure(one, lacks);
   return all.filter(isCertain);
 }
+
+const unlessAlways = (when: ask.RequestCondition | undefined) => (when && ask.isAlways(when) ? undefined : when);
 
 const orAll = (paths: readonly ask.ValueTest[]) =>
   paths.some(({ is, value }) => is === 'prefix' && (value === '/' || value === '')) ? [] : paths;
@@ -348,15 +350,25 @@ export function nameRank(name: string): number {
 export const hostRank = ({ hosts }: Pick<Reach, 'hosts'>) =>
   hosts.length === 0 ? 5000 : Math.max(...hosts.map(nameRank));
 
-/** Most specific first: routes by their hosts, then exact paths, expressions, and longer prefixes. */
-export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'>>(routes: readonly Route[]): Route[] {
-  const rank = ({ paths: [path] }: Route) => [
-    path === undefined ? 0 : path.ignoresCase === true ? 2 : path.is === 'prefix' ? 1 : path.is === 'equal' ? 3 : 2,
-    path?.value.length ?? 0,
-  ];
+/** Most specific first: routes by their hosts, then exact paths, expressions, and longer prefixes; `extra` adds to a length. */
+export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'> & { readonly extra?: number }>(
+  routes: readonly Route[],
+): Route[] {
+  const rank = (path: ask.ValueTest | undefined, all: readonly ask.ValueTest[]) => {
+    if (path === undefined) return 0;
+    // `/api` and `/api/…` are one prefix.
+    const isPrefix = path.is === 'prefix' || all.some(({ is, value }) => is === 'prefix' && value === `${path.value}/`);
+    return path.ignoresCase === true ? 2 : isPrefix ? 1 : path.is === 'equal' ? 3 : 2;
+  };
   return routes
-    .flatMap((route) => (route.paths.length < 2 ? [route] : route.paths.map((path) => ({ ...route, paths: [path] }))))
-    .map((route) => ({ route, host: hostRank(route), ranks: rank(route) }))
-    .sort((a, b) => a.host - b.host || b.ranks[0]! - a.ranks[0]! || b.ranks[1]! - a.ranks[1]!)
+    .flatMap((route) => {
+      const { paths, extra = 0 } = route;
+      return (paths.length < 2 ? [route] : paths.map((path) => ({ ...route, paths: [path] }))).map((one) => {
+        const [path] = one.paths;
+        const ranks = [rank(path, paths), (path?.value.length ?? 0) + extra] as const;
+        return { route: one, host: hostRank(route), ranks };
+      });
+    })
+    .sort((a, b) => a.host - b.host || b.ranks[0] - a.ranks[0] || b.ranks[1] - a.ranks[1])
     .map(({ route }) => route);
 }

@@ -5,14 +5,17 @@
 //
 // Sources: docs.konghq.com, the route object, its priorities, and the expressions router.
 import { readBoolean } from './boolean-text.js';
-import { at, isGiven, listAt, type TreeEntry, textAt, textsAt } from './document.js';
+import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { conditionOfValues } from './header-match.js';
 import { headerText } from './limit-key.js';
 import * as ask from './request-condition.js';
 
 const KINDS = ['hosts', 'paths', 'methods', 'headers', 'snis', 'sources', 'destinations'];
 
-export const weightOf = (route: TreeEntry) => KINDS.filter((name) => isGiven(at(route, name))).length;
+export const weightOf = (route: TreeEntry) =>
+  isGiven(at(route, 'expression'))
+    ? (numberAt(route, 'priority') ?? 0)
+    : KINDS.filter((name) => isGiven(at(route, name))).length;
 
 export function kongCondition(route: TreeEntry): ask.RequestCondition {
   const [methods, expression] = [textsAt(route, 'methods'), textAt(route, 'expression')];

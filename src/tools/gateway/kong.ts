@@ -7,7 +7,7 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { annotatedCondition, kongCondition, weightOf } from './kong-route.js';
-import { filtersOf, pathOfRule, reachOfIngress, reachOfRoute, sharesNamespace } from './kubernetes.js';
+import { filtersOf, pathOfRule, reachesOfRoute, reachOfIngress, sharesNamespace } from './kubernetes.js';
 import { everyone, headerText, keyOfText, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import * as ask from './request-condition.js';
 
@@ -95,7 +95,8 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
   const table = routes.map((route) => {
     const limiters = read.flatMap((one) => (scopeIn(route, one.kind) === one.scope ? one.limiters : []));
-    return { ...reachOf(route.route, isOld), limiters, weight: weightOf(route.route) };
+    const extra = 10_000 * (numberAt(route.route, 'regex_priority') ?? 0);
+    return { ...reachOf(route.route, isOld), limiters, weight: weightOf(route.route), extra };
   });
   const global = read.flatMap(({ scope, limiters }) => (scope === 'global' ? limiters : []));
   if (broader.length > 0)
@@ -128,6 +129,9 @@ function reachOf(route: TreeEntry, isOld: boolean): Reach {
 
 /** An object applies if an annotation or a filter names it or a label makes it global; a plugin of a route replaces a global one of its kind. */
 function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
+  const hasConsumers = roots.some(
+    (one) => textAt(one, 'kind') === 'KongConsumer' || AUTHENTICATES.test(textAt(one, 'plugin') ?? ''),
+  );
   const read = roots.flatMap((root) => {
     const [object = '', kind = ''] = [textAt(root, 'kind'), textAt(root, 'plugin')];
     if (!/^Kong(?:Cluster)?Plugin$/.test(object) || !/rate-?limit|^service-protection$/.test(kind)) return [];
@@ -139,6 +143,7 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
       hosts: [...new Set(places.flatMap(({ hosts }) => hosts))],
       paths: places.flatMap(({ paths }) => paths),
       reach: places.every(({ isRouted }) => isRouted) ? 'known' : 'unknown',
+      hasConsumers,
       unused: isGlobal || places.length > 0 ? undefined : 'no annotation konghq.com/plugins and no filter names it',
     };
     const limiters = readPlugin(root, bound, found, name);
@@ -180,8 +185,11 @@ function mayName(one: TreeEntry, plugin: TreeEntry, roots: readonly TreeEntry[])
   return !roots.some(isNearer);
 }
 
-const pluginsOf = (one: TreeEntry) =>
-  (textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '').split(/\s*,\s*/);
+/** Of an annotation. */
+const listIn = (one: TreeEntry, name: string) =>
+  textAt(one, 'metadata', 'annotations', `konghq.com/${name}`)?.split(/\s*,\s*/) ?? [];
+
+const pluginsOf = (one: TreeEntry) => listIn(one, 'plugins');
 
 const isNamedWithNamespace = (one: TreeEntry, plugin: TreeEntry) => {
   const name = (field: string) => textAt(plugin, 'metadata', field);
@@ -213,13 +221,17 @@ function placesOf(one: TreeEntry): Place[] {
   const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true };
   const rules = listAt(one, 'spec', 'rules');
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
-    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRoute(one, rule, ['^(?:', ')']) }));
+    return rules.flatMap((rule) =>
+      reachesOfRoute(one, rule, ['^(?:', ')']).map((reach) => ({ ...place, at: rule, ...reach })),
+    );
+  const when = annotatedCondition(one);
+  const aliases = listIn(one, 'host-aliases');
   if (kind === 'Ingress' && rules.length > 0)
     return rules.flatMap((rule) => {
       const paths = listAt(rule, 'http', 'paths').map((path) => ({ at: path, paths: pathOfRule(path) }));
-      const { hosts } = reachOfIngress(rule);
+      const hosts = [...reachOfIngress(rule).hosts, ...aliases];
       const all = paths.length > 0 ? paths : [{ at: rule, paths: [] }];
-      return all.map((path) => ({ ...place, hosts, ...path, when: annotatedCondition(one) }));
+      return all.map((path) => ({ ...place, hosts, ...path, when, extra: ask.isAlways(when) ? 0 : 0.5 }));
     });
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }

@@ -4,7 +4,7 @@
 //   nginx.ingress.kubernetes.io/limit-burst-multiplier: "5"    the default
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
-import { at, entryOf, listAt, numberAt, type TreeEntry, textAt, textsAt, walk } from './document.js';
+import { at, entryOf, isGiven, listAt, numberAt, type TreeEntry, textAt, textsAt, walk } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { matchCondition } from './header-match.js';
 import * as ask from './request-condition.js';
@@ -28,8 +28,7 @@ function pathsOfRules(rules: readonly TreeEntry[]): ask.ValueTest[] {
 
 /** Of a match of the Gateway API. */
 function pathOfMatch(match: TreeEntry, [before, after]: Anchors): ask.ValueTest[] {
-  const text = textAt(match, 'path', 'value');
-  if (text === undefined) return [];
+  const text = textAt(match, 'path', 'value') ?? '/';
   const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
   if (type === 'RegularExpression') return [{ is: 'matching', value: `${before}${text}${after}` }];
   return type === 'Exact' ? [{ is: 'equal', value: text }] : prefixOf(text);
@@ -38,17 +37,18 @@ function pathOfMatch(match: TreeEntry, [before, after]: Anchors): ask.ValueTest[
 /** How much of a path an expression has to match: of Envoy all, of Kong the beginning, of Traefik any part. */
 type Anchors = readonly [before: string, after: string];
 
-/** Of a rule of an HTTPRoute or GRPCRoute. */
-export function reachOfRoute(route: TreeEntry, rule: TreeEntry, anchors: Anchors): Reach {
-  const hosts = textsAt(route, 'spec', 'hostnames');
+/** Of each match of a rule of an HTTPRoute or GRPCRoute: of one path its method goes first, then more headers and arguments. */
+export function reachesOfRoute(route: TreeEntry, rule: TreeEntry, anchors: Anchors) {
   const matches = listAt(rule, 'matches');
-  const conditions = matches.map(matchCondition);
-  const paths = matches.map((one) => pathOfMatch(one, anchors));
-  const all = { hosts, paths: paths.every((some) => some.length > 0) ? paths.flat() : [] };
-  if (conditions.every(ask.isAlways)) return all;
-  const tests = paths.map((some) => some.map((one) => ask.tested(ask.fieldText('path'), one)));
-  const ofPaths = tests.map((some) => (some.length === 0 ? ask.ALWAYS : ask.oneHolds(...some)));
-  return { ...all, when: ask.oneHolds(...conditions.map((one, i) => ask.allHold(one, ofPaths[i]!))) };
+  return (matches.length > 0 ? matches : [rule]).map((match) => ({
+    hosts: textsAt(route, 'spec', 'hostnames'),
+    paths: pathOfMatch(match, anchors),
+    when: matchCondition(match),
+    extra:
+      (isGiven(at(match, 'method')) ? 0.5 : 0) +
+      listAt(match, 'headers').length / 100 +
+      listAt(match, 'queryParams').length / 10_000,
+  }));
 }
 
 /** Of a rule of an Ingress. */

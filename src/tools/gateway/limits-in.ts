@@ -51,7 +51,7 @@ export function limitersInFiles(files: readonly Source[], replicas?: number): Ga
 }
 
 const NAMED =
-  /^(?:rate[-_]?limit(?:s|ers?|Policy)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:rps|rpm|connections)|[\w.-]+\/limit-(?:count|req|conn)|rate-limiting|requests_per_unit|token_bucket|(?:qos\/|.*krakend-)ratelimit\/[\w/]+|Throttling(?:Rate|Burst)Limit|global_rate_limit|quota_max|connectionLimit)$/i;
+  /^(?:rate[-_]?limit(?:s|ers?|Policy|Basic|Configs)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:rps|rpm|connections)|[\w.-]+\/limit-(?:count|req|conn)|rate-limiting|requests_per_unit|token_bucket|(?:qos\/|.*krakend-)ratelimit\/[\w/]+|Throttling(?:Rate|Burst)Limit|global_rate_limit|quota_max|connectionLimit)$/i;
 
 /** A list of Kubernetes has its objects in items. */
 function objectsOf(root: TreeEntry): readonly TreeEntry[] {

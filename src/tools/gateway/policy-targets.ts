@@ -1,12 +1,16 @@
 // Which routes of the Gateway API a policy limits: a policy of a rule replaces that of its route, which replaces that of its gateway.
 import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits } from './found.js';
-import { isOneNamespace, namespaceOf, reachOfRoute, sharesNamespace } from './kubernetes.js';
+import { filtersOf, isOneNamespace, namespaceOf, reachesOfRoute, sharesNamespace } from './kubernetes.js';
 
 const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRefs'),
   ...listAt(policy, 'spec', 'targetRef'),
 ];
+
+/** Without a limit of its own a policy that is merged leaves that of the gateway in force. */
+const leaves = (policy: TreeEntry) =>
+  at(policy, 'spec', 'mergeType') !== undefined && at(policy, 'spec', 'rateLimit') === undefined;
 
 /** A route, or what is not among the files. */
 export interface PolicyTarget {
@@ -29,6 +33,9 @@ const sectionOf = (route: TreeEntry, target: TreeEntry) =>
     (rule) => at(rule, 'name') !== undefined && textAt(rule, 'name') === textAt(target, 'sectionName'),
   );
 
+const isSame = (one: TreeEntry, other: TreeEntry) =>
+  ['kind', 'name', 'sectionName'].every((field) => textAt(one, field) === textAt(other, field));
+
 const nameOf = (one: TreeEntry) => textAt(one, 'metadata', 'name');
 
 /** @param read the limits of a policy for its targets; `off`: why they are not in force */
@@ -43,6 +50,7 @@ export function readTargeted(
   ) => readonly { targets: readonly PolicyTarget[]; limiter: FoundLimiter }[],
 ): void {
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
+  saySimplified(policies, routes, found);
   const namedBy = (policy: TreeEntry, target: TreeEntry) =>
     routes
       .filter(
@@ -52,7 +60,15 @@ export function readTargeted(
           sharesNamespace(one, policy),
       )
       .map((route) => ({ route, rule: sectionOf(route, target) }));
-  const all = policies.flatMap((policy) => targetsOf(policy).flatMap((target) => namedBy(policy, target)));
+  /** The rules with a filter that names a policy. */
+  const filtered = (policy: TreeEntry) =>
+    routes
+      .filter((route) => sharesNamespace(route, policy))
+      .flatMap((route) => rulesOf(route).map((rule) => ({ route, rule })))
+      .filter(({ rule }) => filtersOf(rule, textAt(policy, 'kind')!).includes(nameOf(policy)!));
+  const all = policies
+    .filter((policy) => !leaves(policy))
+    .flatMap((policy) => [...filtered(policy), ...targetsOf(policy).flatMap((target) => namedBy(policy, target))]);
   const own = new Set(all.flatMap(({ route, rule }) => (rule === undefined ? [route] : [])));
   const replaced = new Set(all.flatMap(({ rule }) => rule ?? []));
   const titleOf = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
@@ -62,7 +78,8 @@ export function readTargeted(
     return { route, title: isOne || namespace === undefined ? title : `${title} of namespace ${namespace}` };
   };
   const limited = policies.flatMap((policy) => {
-    const targets = targetsOf(policy).flatMap((target): PolicyTarget[] => {
+    const ofRules = filtered(policy).map(({ route, rule }) => ({ ...titled(route), rule }));
+    const named = targetsOf(policy).flatMap((target): PolicyTarget[] => {
       if (textAt(target, 'kind') === 'Gateway' && routes.length > 0)
         return routes
           .filter((route) => !own.has(route) && isUnder(route, target, policy))
@@ -75,10 +92,11 @@ export function readTargeted(
         });
       return [{ title: `${textAt(target, 'kind')} ${textAt(target, 'name')}` }];
     });
+    const targets = [...ofRules, ...named];
     if (at(policy, 'spec', 'rateLimit') === undefined) return [];
     const selectors = at(policy, 'spec', 'targetSelectors');
     if (isGiven(selectors)) found.refuse(selectors, 'targets are selected by labels, which are not read');
-    else if (targetsOf(policy).length === 0) found.refuse(policy, 'the policy names no target');
+    else if (targetsOf(policy).length + ofRules.length === 0) found.refuse(policy, 'the policy names no target');
     for (const one of targetsOf(policy))
       if (
         isGiven(at(one, 'sectionName')) &&
@@ -94,12 +112,24 @@ export function readTargeted(
       targets.some((one) => one.route === route && one.rule === rule) ? [limiter] : [],
     );
   const table = routes.flatMap((route) =>
-    rulesOf(route).map((rule) => {
+    rulesOf(route).flatMap((rule) => {
       const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
-      return { ...reachOfRoute(route, rule, ['^(?:', ')$']), limiters };
+      return reachesOfRoute(route, rule, ['^(?:', ')$']).map((reach) => ({ ...reach, limiters }));
     }),
   );
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
+}
+
+/** Routes that lead to others are not followed, and a file does not say which of two policies is the older one. */
+function saySimplified(policies: readonly TreeEntry[], routes: readonly TreeEntry[], found: FoundLimits): void {
+  const isLimiting = policies.some((one) => at(one, 'spec', 'rateLimit') !== undefined);
+  for (const one of routes.flatMap(rulesOf).flatMap((rule) => listAt(rule, 'backendRefs')))
+    if (isLimiting && textAt(one, 'kind') === 'HTTPRoute')
+      found.refuse(one, `requests go on to HTTPRoute ${textAt(one, 'name')}, which is not followed`);
+  for (const [i, policy] of policies.entries())
+    for (const other of policies.slice(0, i).filter((one) => sharesNamespace(one, policy)))
+      if (targetsOf(policy).some((target) => targetsOf(other).some((one) => isSame(one, target))))
+        found.refuse(policy, `${nameOf(other)} has the same target, and the older one is in force; here both are`);
 }
 
 /** Whether the gateway of a policy serves a route. A route without parents may be a part of a file: any gateway serves it. */

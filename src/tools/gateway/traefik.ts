@@ -7,8 +7,9 @@
 import { at, isGiven, isThere, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
 import { durationOf } from './duration.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
-import { filtersOf, reachOfIngress, reachOfRoute } from './kubernetes.js';
+import { filtersOf, reachesOfRoute, reachOfIngress } from './kubernetes.js';
 import { headerText, keyOfText, type LimitKey, perClient } from './limit-key.js';
+import { equalTo, type ValueTest } from './request-condition.js';
 import { TEMPLATE, traefikReach } from './traefik-rule.js';
 
 interface Middleware {
@@ -59,7 +60,9 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
       for (const [name, given] of at(root, 'http', 'middlewares')?.fields ?? []) add(name, given);
       for (const [name, router] of at(root, 'http', 'routers')?.fields ?? [])
         routers.push(route(name, textAt(router, 'rule'), router));
-      for (const [name, point] of at(root, 'entryPoints')?.fields ?? []) {
+      // Of Helm's values: `ports`.
+      const points = ['entryPoints', 'ports'].flatMap((field) => [...(at(root, field)?.fields ?? [])]);
+      for (const [name, point] of points) {
         const own = route(`entry point ${name}`, undefined, at(point, 'http') ?? point);
         routers.push({ ...own, isEntryPoint: true, entryPoints: [name] });
       }
@@ -129,27 +132,36 @@ function routersOf(root: TreeEntry): Router[] {
   const annotated = annotation('middlewares');
   if (annotated !== undefined || textAt(root, 'kind') === 'Ingress') {
     const [middlewares, entryPoints] = [namesIn(annotated), namesIn(annotation('entrypoints'))];
-    const own = rules.map(reachOfIngress);
+    const isExact = textAt(annotation('pathmatcher')) === 'Path';
+    const own = rules.map((rule) => {
+      const { hosts, paths } = reachOfIngress(rule);
+      const isOpen = listAt(rule, 'http', 'paths').every(
+        (one) => !/^(?:Prefix|Exact)$/.test(textAt(one, 'pathType') ?? ''),
+      );
+      return { hosts, paths: isExact && isOpen ? paths.map(({ value }) => equalTo(value)) : paths };
+    });
     return (own.length > 0 ? own : [{ hosts: [], paths: [] }]).map((reach) => ({
       name,
       reach,
-      priority: lengthOf(reach),
+      priority: numberAt(annotation('priority')) || lengthOf(reach),
       entryPoints,
       middlewares,
     }));
   }
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
-  return rules.map((rule) => {
+  return rules.flatMap((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
-    const reach = reachOfRoute(root, rule, ['', '']);
-    const title = [name, ...reach.paths.slice(0, 1).map(({ value }) => value)].join(', ');
-    return { name: title, reach, priority: lengthOf(reach), middlewares };
+    return reachesOfRoute(root, rule, ['', '']).map(({ extra, ...reach }) => {
+      const [{ is, value }] = reach.paths as [ValueTest];
+      const priority = lengthOf(reach) + extra + (is === 'equal' && reach.paths.length === 1 ? 1 : 0);
+      return { name: `${name}, ${value}`, reach, priority, middlewares };
+    });
   });
 }
 
 /** In Kubernetes a name belongs to a namespace. */
 const named = (name: string, namespace: string | undefined) =>
-  namespace === undefined ? name : `${namespace}-${name}@kubernetescrd`;
+  namespace === undefined || name.includes('@') ? name : `${namespace}-${name}@kubernetescrd`;
 
 /** @param own the namespace of the object that names them */
 const namesIn = (list: TreeEntry | undefined, own?: string): string[] =>

@@ -7,7 +7,7 @@ import { bySpecificity, type FoundLimiter, type GatewayLimits, type LimitedRoute
 import { groupsOf, titleOf } from './limit-changes.js';
 import { covers, hostPaths, likeness } from './limit-pairs.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
-import { inWords, type ValueTest } from './request-condition.js';
+import { ALWAYS, inWords, isAlways, type ValueTest } from './request-condition.js';
 
 export interface WrittenLimit {
   readonly name: string;
@@ -59,8 +59,16 @@ export function writtenIn(dialect: Dialect, gateway: GatewayLimits, replicas: nu
     else limits.set(limiter, limit);
   }
   const routes: WrittenRoute[] = [];
-  for (const { hosts: given, paths: tests, limiters } of rowsOf(gateway)) {
+  for (const { hosts: given, paths: tests, limiters, when = ALWAYS } of rowsOf(gateway)) {
     const own = [...new Set(limiters)].flatMap((one) => limits.get(one) ?? []);
+    // Requests for which it does not hold go on to the routes behind.
+    if (!isAlways(when) && !limiters.every((one) => one.when === when && limits.has(one))) {
+      const places = [...given, ...tests.map(({ value }) => value)].join(', ') || 'all';
+      const titles =
+        own.length > 0 ? own.map(({ name }) => name) : limiters.length > 0 ? [] : ['a route without a limit'];
+      left.push(...titles.map((title) => `${title}, ${places}: it depends on a condition: ${inWords(when)}`));
+      continue;
+    }
     const [hosts, paths] = [given.flatMap(hostsOf), pathsOf(tests)];
     const name = uniqueName([hosts[0], paths[0]?.value].join(' '), routes);
     const expression = hosts.find((host) => host.startsWith('~'));
@@ -120,14 +128,17 @@ function rowsOf(gateway: GatewayLimits): LimitedRoute[] {
   const others = gateway.limiters.filter((one) => !routed.has(one));
   const within = (row: LimitedRoute) =>
     others.filter((one) => hostPaths([row]).every((some) => hostPaths([one]).some((all) => covers(all, some))));
-  const rows = [...gateway.rows, ...others.map((one) => ({ hosts: one.hosts, paths: one.paths, limiters: [] }))];
+  const rows: LimitedRoute[] = [
+    ...gateway.rows,
+    ...others.map((one) => ({ hosts: one.hosts, paths: one.paths, limiters: [] })),
+  ];
   const all = bySpecificity(rows).map((row) => ({ ...row, limiters: [...row.limiters, ...within(row)] }));
   const limited = all.filter(({ limiters }) => limiters.length > 0).map((row) => hostPaths([row]));
   const merged: LimitedRoute[] = [];
   for (const row of all.filter((one) => limited.some((some) => likeness(some, hostPaths([one])) > 0))) {
     const meets = (one: LimitedRoute) => likeness(hostPaths([one]), hostPaths([row])) > 0;
     const index = merged.findLastIndex(
-      (one) => isOneList(one.hosts, row.hosts) && isOneList(one.limiters, row.limiters),
+      (one) => one.when === row.when && isOneList(one.hosts, row.hosts) && isOneList(one.limiters, row.limiters),
     );
     // A route between the two goes before this row.
     if (index < 0 || merged.slice(index + 1).some(meets)) merged.push(row);

@@ -12,7 +12,6 @@ import { forAllAsync } from '../../draws.js';
 import { temporaryFiles } from '../../left-behind.js';
 
 const { file } = temporaryFiles();
-
 const ingress = (annotations: string, paths = '{ path: /api, pathType: Prefix }') =>
   `kind: Ingress\nmetadata: { name: shop, annotations: { ${annotations} } }\nspec: { rules: [{ host: a.example, http: { paths: [${paths}] } }] }\n`;
 const RPS = 'nginx.ingress.kubernetes.io/limit-rps: "5"';
@@ -205,6 +204,7 @@ it.each([
     ['envoy-gateway', ingress(`${RPS}, nginx.ingress.kubernetes.io/limit-whitelist: 10.0.0.0/8`), 'would not be exempt'],
     ['traefik', f5.replace('25"', '25", nginx.org/limit-req-key: $uri'), 'its key is'],
     ['nginx', traefik(['average: 5'], 'Method(`POST`) && PathPrefix(`/`)'), 'it depends on a condition: method is POST'],
+    ['traefik', route().replace('path', 'method: POST, path') + bucket, 'p, a.example, /api, /api/: it depends on a condition: method is POST'],
     ['kgateway', traefik(['average: 5'], 'HostRegexp(`^x`)'), 'host ~^x: a host is no expression there'],
   ])('what %s has no words for is said', async (as, old, why) => {
     const { left, limits: fresh } = await moveTo(as, limitersIn(old, 'old.yaml'), 1, none);
