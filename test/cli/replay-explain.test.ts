@@ -69,6 +69,9 @@ const files = {
     .map((one) => exact(one).replace(/ - -\n$/, '\n'))
     .join(''),
   'api.har': har([first, ...burst]),
+  'counted.log': [-40, ...Array(60).keys()]
+    .map((n) => exact({ s: n / 2, status: n < 5 ? 200 : 429 }).replace(/ - -\n$/, '\n'))
+    .join(''),
 };
 for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
 
@@ -114,6 +117,8 @@ it('weir replay --explain says only what holds for every window that the words m
   expect(figures).toEqual([39, 0, 10, 29, 0]);
   expect(answer.phases[0]).toMatchObject({ most: 29 });
   expect(Math.min(...answer.phases.map(({ least }: { least: number }) => least))).toBeLessThan(29);
+  const counted = (await explained('counted.log', '5 in 5s')).answer.phases[0];
+  expect([counted.rule, counted.least]).toEqual(['sliding log of 5, refused requests count', 55]);
 });
 
 it('weir replay --explain takes the status that the configuration sets', async () => {

@@ -1,6 +1,6 @@
 // The rules that a limit may mean where it is asserted: without the name of a product any window, fixed or rolling.
 //
-//   60 in 60s                        a window by a clock, one from the first request on, one that rolls
+//   60 in 60s                        a window by a clock, one from the first request on, one that rolls; of a log, also one that counts refused ones
 //   express-rate-limit 60 in 60s     its own
 import { planRule } from '../../core/limiter/planned-rule.js';
 import { limitText } from '../../core/limiter/products/limit-text.js';
@@ -13,9 +13,9 @@ import { CYCLE_MS } from '../../core/time/cycle.js';
 import { isExplained } from './explain.js';
 import type { SeenRequest } from './seen-request.js';
 
-/** Windows of any kind for words without a name; otherwise the rule that is meant. @throws Failure `invalid_definition` */
-export function meantRules(limiter: Readonly<Record<string, unknown>>): readonly RuleDefinition[] {
-  const parts = 'and' in limiter ? (limiter['and'] as readonly Readonly<Record<string, unknown>>[]) : [limiter];
+/** Windows of these kinds for words without a name; otherwise the rule that is meant. @throws Failure `invalid_definition` */
+export function meantRules(limiter: Fields, kinds = usualWindows): readonly RuleDefinition[] {
+  const parts = 'and' in limiter ? (limiter['and'] as readonly Fields[]) : [limiter];
   const windows = parts.filter((one) => !followsRule(one)).map(windowOf);
   if (windows.length === parts.length)
     return kinds.map((kind) => {
@@ -32,13 +32,26 @@ export function meantRules(limiter: Readonly<Record<string, unknown>>): readonly
   return [rule.definition];
 }
 
-const kinds: readonly ((limit: number, window_ms: number) => RuleDefinition)[] = [
+type Fields = Readonly<Record<string, unknown>>;
+type WindowKind = (limit: number, window_ms: number) => RuleDefinition;
+
+const usualWindows: readonly WindowKind[] = [
   (limit, window_ms) => ({ primitive: 'fixed_window', params: { limit, window_ms, align: 'epoch' } }),
   (limit, window_ms) => ({ primitive: 'fixed_window', params: { limit, window_ms, align: 'first' } }),
   (limit, window_ms) => ({ primitive: 'sliding_log', params: { limit, window_ms } }),
 ];
 
-function windowOf({ threshold = 100, within = 60, ...others }: Readonly<Record<string, unknown>>) {
+/** Those in which refused requests count, too: what the words mean to every other command, by the ms and in cycles. */
+export const allWindows: readonly WindowKind[] = [
+  ...usualWindows,
+  (limit, window_ms) => ({ primitive: 'sliding_log', params: { limit, window_ms, count_refused: true } }),
+  (threshold, window_ms) => {
+    const cycle_ms = cycleMsFor([`${window_ms}ms`], CYCLE_MS);
+    return { primitive: 'rolling_count', params: { threshold, within: Math.round(window_ms / cycle_ms), cycle_ms } };
+  },
+];
+
+function windowOf({ threshold = 100, within = 60, ...others }: Fields) {
   const [unused] = Object.keys(others);
   if (unused !== undefined)
     throw new Failure('invalid_definition', {

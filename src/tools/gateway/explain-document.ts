@@ -71,9 +71,10 @@ export function explanationOf(
     by_minute: countsBy(answers, ({ ms }) => minuteOf(ms)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     phases: phases
       .map(({ rules: [rule], phaseMs, widthMs, least, most }) => {
-        const { limit, align } = rule!.params as { readonly limit?: number; readonly align?: string };
+        const { threshold, limit = threshold, align, count_refused } = rule!.params as Record<string, unknown>;
         const by = align === undefined ? '' : `, ${align === 'first' ? 'from the first request on' : 'by a clock'}`;
-        const words = `${rule!.primitive.replaceAll('_', ' ')}${limit === undefined ? '' : ` of ${limit}`}${by}`;
+        const all = count_refused || threshold ? ', refused requests count' : '';
+        const words = `${rule!.primitive.replaceAll('_', ' ')}${limit === undefined ? '' : ` of ${limit}`}${by}${all}`;
         return { rule: words, from_ms: phaseMs, to_ms: phaseMs + widthMs, least, most };
       })
       .sort((a, b) => b.most - a.most || b.least - a.least),

@@ -1,7 +1,7 @@
 // The limits of a gateway's file or folder that `--limit` names, or one in words: logs are replayed through them, or held against them.
 import { limitText } from '../../core/limiter/products/limit-text.js';
 import { VERSION } from '../../core/version.js';
-import { meantRules } from '../../harness/explain/meant-rules.js';
+import { allWindows, meantRules } from '../../harness/explain/meant-rules.js';
 import type { ExplainAsked, GatewayFiles, GatewayReplay, GatewayTool } from '../../harness/simulate/replay.js';
 import { exitCodes } from '../../report/command/exit-codes.js';
 import { exitOfStop, releaseStop, stopSignal } from '../../report/command/interrupt.js';
@@ -68,7 +68,7 @@ async function explain({ limit, files, paths, log, top, out, json, command, ...a
 /** One limit for all requests together, or for each key. */
 async function limitInWords(words: string, key: string | undefined): Promise<ExplainedLimits> {
   const limit = await limiterGiven(words);
-  const meant = meantRules(limit);
+  const meant = meantRules(limit, allWindows);
   const found = new FoundLimits([]);
   const by = key === undefined ? everyone : unknownKey(key);
   // Any of the rules that are meant has its count and key.

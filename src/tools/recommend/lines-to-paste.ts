@@ -123,12 +123,13 @@ function nginx({ threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   // nginx takes whole requests per second or minute. Rounded up, so that it admits at least as much.
   const perSecond = Math.ceil(perMinute / 60);
   const rate = perMinute >= 60 && perSecond * 60 <= 1.05 * perMinute ? `${perSecond}r/s` : `${Math.ceil(perMinute)}r/m`;
+  const most = threshold + Math.ceil((parseInt(rate, 10) * within * cycleMs) / (rate.endsWith('s') ? 1000 : 60_000));
   const name = keyNames(key).nginx;
   const burst = threshold === 1 ? '' : ` burst=${threshold - 1}`;
   return {
     product: 'nginx',
     lines: nginxLines(name, rate, `${burst} nodelay`),
-    differs: `No window, but a bucket: ${threshold} at once, then ${rate} while it refills, so up to twice ${threshold} in a window. Refused requests do not count: a client that keeps hammering still gets ${rate} through.${optional.has(key ?? '') ? ' A request without a value of the key is not limited.' : ''}${missing(name, key)}`,
+    differs: `No window, but a bucket: ${threshold} at once, then ${rate} while it refills, so up to ${most === 2 * threshold ? `twice ${threshold}` : most} in a window. Refused requests do not count: a client that keeps hammering still gets ${rate} through.${optional.has(key ?? '') ? ' A request without a value of the key is not limited.' : ''}${missing(name, key)}`,
   };
 }
 

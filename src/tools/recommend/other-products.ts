@@ -30,9 +30,13 @@ function perUnit({ n, ms }: Pace): readonly [unit: string, count: number] {
 
 const unitDiffers = (pace: Pace) => {
   const [unit, count] = perUnit(pace);
-  return `Windows of a ${unit} that begin with it, so up to ${2 * count} pass over the edge of two.`;
+  return `Windows of ${unit === 'hour' ? 'an' : 'a'} ${unit} that begin with it, so up to ${2 * count} pass over the edge of two.`;
 };
-const seconds = (ms: number) => Math.max(1, Math.round(ms / 1000));
+/** The count of the nearest window of whole seconds. */
+function inSeconds({ n, ms }: Pace): readonly [count: number, seconds: number] {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  return [Math.round((1000 * n * seconds) / ms), seconds];
+}
 const bucket = ({ n }: Pace) =>
   `A bucket: ${n} at once, then the rate while it refills. Refused requests do not count.`;
 
@@ -74,11 +78,11 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: (pace) => `${unitDiffers(pace)} Refused requests do not count. Counted in each node.`,
   },
   'kong-advanced': {
-    lines: ({ n, ms }, isKeyed) => [
+    lines: (pace, isKeyed) => [
       '_format_version: "3.0"',
       'plugins:',
       '- name: rate-limiting-advanced',
-      `  config: { limit: [${n}], window_size: [${seconds(ms)}], identifier: ${isKeyed ? 'ip' : 'service'} }`,
+      `  config: { limit: [${inSeconds(pace)[0]}], window_size: [${inSeconds(pace)[1]}], identifier: ${isKeyed ? 'ip' : 'service'} }`,
     ],
     differs: () => 'A sliding estimate from two windows. Refused requests count, too.',
   },
@@ -95,7 +99,10 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
       '  routers:',
       '    YOUR_ROUTER: { middlewares: [weir] }',
     ],
-    differs: bucket,
+    differs: (pace) => {
+      const seconds = Math.max(2, 1 + Math.trunc(pace.ms / pace.n / 1000));
+      return `${bucket(pace)} A client that gets none through for ${seconds} s is forgotten, and has all ${pace.n} at once again.`;
+    },
   },
   'terraform-aws-waf': {
     lines: ({ n, ms }, isKeyed) => {
@@ -124,13 +131,10 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: (pace) => `${bucket(pace)} Per API key of the plan, and best effort.`,
   },
   'terraform-cloudflare': {
-    lines: ({ n, ms }, isKeyed) => {
-      const ratelimit = {
-        characteristics: isKeyed ? ['cf.colo.id', 'ip.src'] : ['cf.colo.id'],
-        requests_per_period: n,
-        period: seconds(ms),
-        mitigation_timeout: seconds(ms),
-      };
+    lines: (pace, isKeyed) => {
+      const [requests_per_period, period] = inSeconds(pace);
+      const characteristics = isKeyed ? ['cf.colo.id', 'ip.src'] : ['cf.colo.id'];
+      const ratelimit = { characteristics, requests_per_period, period, mitigation_timeout: period };
       const rules = { action: 'block', expression: 'true', ratelimit };
       const zone_id = new Expression('var.zone_id');
       return resource('cloudflare_ruleset', { zone_id, name: 'weir', kind: 'zone', phase: 'http_ratelimit', rules });
@@ -139,12 +143,13 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
       'Counted in each data centre, with a lag. A client that exceeds is refused for the whole timeout. Plans allow some periods only.',
   },
   'terraform-google': {
-    lines: ({ n, ms }, isKeyed) => {
+    lines: (pace, isKeyed) => {
+      const [count, interval_sec] = inSeconds(pace);
       const rate_limit_options = {
         conform_action: 'allow',
         exceed_action: 'deny(429)',
         enforce_on_key: isKeyed ? 'IP' : 'ALL',
-        rate_limit_threshold: { count: n, interval_sec: seconds(ms) },
+        rate_limit_threshold: { count, interval_sec },
       };
       const match = { versioned_expr: 'SRC_IPS_V1', config: { src_ip_ranges: ['*'] } };
       const rule = { action: 'throttle', priority: 1, match, rate_limit_options };

@@ -32,13 +32,19 @@ export interface LadderPlan {
 }
 
 const MOST_LIMIT = 100_000;
+/** No rule takes a time for each request that is shorter than a us. */
+const MOST_PER_MS = 1000;
 /** Limits up to here are all tried; above, steps are a share of the limit. */
 const FIRST_LIMITS = 40;
 const STEP = 0.05;
 
 export function familyLadder(name: Family, within: number, cycleMs: number): LadderPlan {
   const rungs: Rung[] = [];
-  for (let limit = 1; limit <= MOST_LIMIT; limit += limit < FIRST_LIMITS ? 1 : Math.floor(STEP * limit))
+  for (
+    let limit = 1;
+    limit <= Math.min(MOST_LIMIT, MOST_PER_MS * within * cycleMs);
+    limit += limit < FIRST_LIMITS ? 1 : Math.floor(STEP * limit)
+  )
     rungs.push({ value: limit, definition: families[name]({ limit, within, cycleMs }), alwaysAdmitted: limit });
   return { name, within, rungs, restMs: 2 * within * cycleMs };
 }

@@ -83,6 +83,7 @@ it('a ladder has every limit up to 40, and then steps of at most 5 %', () => {
   expect(limits.slice(0, 41)).toEqual(Array.from({ length: 41 }, (_, i) => (i < 40 ? i + 1 : 42)));
   expect(limits.slice(40).every((limit, i) => limit <= 1.05 * limits[i + 39]!)).toBe(true);
   expect(limits.at(-1)).toBeGreaterThan(95_000);
+  expect(() => new RuleLadder(familyLadder('gcra', 1, 61))).not.toThrow();
 });
 
 it.each([
