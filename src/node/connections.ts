@@ -81,6 +81,8 @@ export class Connections {
     this.#servers.push(server);
     // Node drops headers beyond 1,000 by default: a client could hide what its gateway adds. Their bytes are bounded.
     server.maxHeadersCount = 0;
+    // A client that has sent its last request may still read: Node would end the connection without the answer.
+    Object.assign(server, { httpAllowHalfOpen: true });
     // Before the server's own listener, which starts reading.
     server.prependListener('connection', (socket) => {
       if (!sockets.admit(socket)) return;
@@ -122,7 +124,6 @@ export class Connections {
 
   /** Takes no new connections. Resolves when all have ended, cut at the latest after `drainMs`. */
   async close(): Promise<void> {
-    const { limits } = this.#context;
     const clock = this.#closingClock;
     clock.start();
     // The system resets connections that it has made and that were not taken. One is taken in each turn of the loop.
@@ -139,7 +140,7 @@ export class Connections {
     const cut = () => {
       for (const socket of this.#open) socket.destroy();
     };
-    void clock.sleep(limits.drainMs, finished.signal).then(cut);
+    void clock.sleep(this.#context.limits.drainMs, finished.signal).then(cut);
     await Promise.all(ended);
     finished.abort();
     this.#looking.unsubscribe();

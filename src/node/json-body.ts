@@ -130,7 +130,6 @@ export function readWhole(request: FastifyRequest, most: number, bounds: Bounds,
 
 function collect(request: FastifyRequest, most: number, bounds: Bounds, read: Read): void {
   const { raw } = request;
-  const announced = Number(raw.headers['content-length']);
   const chunks: Buffer[] = [];
   let bytes = 0;
   const take = (chunk: Buffer) => {
@@ -142,7 +141,7 @@ function collect(request: FastifyRequest, most: number, bounds: Bounds, read: Re
     }
     bytes += chunk.length;
     chunks.push(chunk);
-    if (bytes === announced) end();
+    if (bytes === Number(raw.headers['content-length'])) end();
   };
   const end = (failure?: Failure) => {
     raw.off('data', take).off('end', end).off('error', broken);

@@ -149,8 +149,7 @@ export function unreadableVersion({ httpVersion, headers }: IncomingMessage): Un
 
 /** For requests that are not HTTP, or too slow: there is only a socket. */
 export function refuseBrokenRequest(error: Pick<FastifyError, 'code'>, socket: Socket, clock: WallClock): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  if (!socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }

@@ -98,7 +98,7 @@ export async function createServer(
     const failure = failureFrom(error);
     const { route } = request;
     // Fastify closes after a refused body. A body that was read is no reason.
-    if (request.bodyLength > 0) reply.removeHeader('connection');
+    if (request.bodyLength > 0) reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
     if (reply.getHeader('connection') === 'close') endPipeline(request.raw);
     if (failure === undefined) log.error({ err: error, method: route?.method, path: route?.path }, 'internal error');
     else if (failure.status >= 500)

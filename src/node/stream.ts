@@ -97,6 +97,7 @@ export class Streams {
     };
     getOrInsert(this.#byMachine, machine.slug, () => new Set()).add(reader);
     response.on('close', () => this.#remove(reader));
+    response.socket?.once('end', () => response.destroy());
     response.on('error', () => response.destroy());
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
