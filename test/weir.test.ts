@@ -76,6 +76,7 @@ it('a limiter decides as nginx does, and says how long a request is held', () =>
 
 it('a definition is made of the words of a limit, and never of a field that no limiter has', () => {
   expect(limiterDefinition('5 in 10s', 1000)).toEqual(limiterDefinition({ threshold: 5, within: '10s' }, 1000));
+  expect(limiterDefinition('5 in 10s')).toEqual(limiterDefinition('5 in 10s', 777));
   expect(() => limiterDefinition({ treshold: 5 }, 1000)).toThrow(/treshold.*"threshold"/);
   expect(() => decide('5 in 10s' as never)).toThrow(/must be an object/);
 });

@@ -279,12 +279,17 @@ const ARMOR_KEYS: Readonly<Record<string, readonly ask.RequestField[]>> = {
   HTTP_PATH: ['path'],
 };
 
-function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits): void {
-  const rules = type.endsWith('_rule') ? [body] : listAt(body, 'rule');
+/** A rule may be a resource of its own, of the policy that it names. */
+function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits, resources: readonly Resource[]): void {
+  const policyOf = (rule: TreeEntry) => at(rule, 'security_policy')?.expression ?? textAt(rule, 'security_policy');
+  const others = resources.flatMap((one) =>
+    one.type === type && policyOf(one.body) === policyOf(body) ? [one.body] : [],
+  );
+  const [own, rules] = type.endsWith('_rule') ? [[body], others] : [listAt(body, 'rule'), listAt(body, 'rule')];
   const isLimit = (rule: TreeEntry) => /^(?:throttle|rate_based_ban)$/.test(actionOf(rule));
   // The first rule in force that fits is the only one.
   const isEnding = (rule: TreeEntry) => textAt(rule, 'preview') !== 'true';
-  for (const rule of rules) {
+  for (const rule of own) {
     const action = actionOf(rule);
     const options = at(rule, 'rate_limit_options');
     if (!isLimit(rule) || options === undefined) continue;

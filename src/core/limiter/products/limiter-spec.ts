@@ -140,7 +140,7 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
 }
 
 /** Of a limiter of a scenario, or of the words of `--limit`. @param cycleMs of the run @throws Failure as `checkLimiter`, `invalid_input` */
-export function limiterDefinition(given: string | object, cycleMs: number, place = ''): ContractDefinition {
+export function limiterDefinition(given: string | object, cycleMs = CYCLE_MS, place = ''): ContractDefinition {
   const limiter = checkLimiter(given, place);
   if (followsRule(limiter)) {
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;
