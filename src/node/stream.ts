@@ -85,19 +85,10 @@ export class Streams {
     const watched = contracts.length === 0 ? undefined : histories().watch(contracts, afterCycle, place[1]);
     bounds.streams.add(place, 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
-    const reader: Reader = {
-      response,
-      machine,
-      asking,
-      watched,
-      seq,
-      isLive: false,
-      isFresh: true,
-      isCounted: false,
-    };
+    const reader: Reader = { response, machine, asking, watched, seq, isLive: false, isFresh: true, isCounted: false };
     getOrInsert(this.#byMachine, machine.slug, () => new Set()).add(reader);
     response.on('close', () => this.#remove(reader));
-    response.socket?.once('end', () => response.destroy());
+    response.req.socket.once('end', () => response.destroy());
     response.on('error', () => response.destroy());
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -106,7 +97,9 @@ export class Streams {
       'x-accel-buffering': 'no',
     });
     response.write(`retry: ${RETRY_MS}\n\n`);
-    this.#goOn(reader);
+    // Its client may have ended its side before.
+    if (response.req.socket.readableEnded) response.destroy();
+    else this.#goOn(reader);
   }
 
   take(row: AuditRow): void {

@@ -182,7 +182,7 @@ it('a stream falls behind with a slow reader, and is cut for one that does not r
   expect(busy.errors).toEqual([]);
 });
 
-it('a stream is cut for a reader that does not read, although more is written for it all the while', async () => {
+it('a stream is cut for a reader that does not read, although more is written for it, and for one that has ended its side', async () => {
   const limits = { readerBytes: 1 << 30, idleTimeoutMs: 1_000, connectionsCheckMs: 50 };
   const busy = await startRunning({ cycleMs: 50, limits });
   await busy.owner().contractOn('busy', {}, true);
@@ -193,6 +193,10 @@ it('a stream is cut for a reader that does not read, although more is written fo
   while ((await readers()) > 0)
     for (let moved = 0; moved < 100; moved += 1)
       busy.host.transition(contract!, { to: moved % 2 === 0 ? 'limiting' : 'allowing', holdCycles: 1_000 });
+  // Behind a request that takes a while it has no socket of its own yet.
+  const ended = new Raw(busy.url).send(READ.replace('stream', 'state/verify') + READ);
+  ended.socket.end();
+  expect((await ended.ended()).statuses[0]).toBe(200);
   await busy.close();
   expect(busy.errors).toEqual([]);
 });
