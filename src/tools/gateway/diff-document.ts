@@ -81,20 +81,17 @@ function unjudgedSentences(traffic: LimitDiff): string[] {
 
 function verdictOf(diff: LimitsDiff): ReportDocument['verdict'] {
   const { changes, traffic, below, ...sides } = diff;
-  if (traffic !== undefined && traffic.unjudged.length > 0)
-    return { sign: '–', words: unjudgedWords(traffic), hue: 'open' };
-  if (traffic !== undefined && below !== undefined && !isUnreadTheSame(sides))
-    return { sign: '–', words: 'what is not understood changes', hue: 'open' };
-  if (!hasLimits(sides.old) && !hasLimits(sides.new)) return { sign: '–', words: 'no limit was found', hue: 'open' };
-  if (dependsOnSeconds(diff)) return { sign: '–', words: 'times of whole seconds leave the budget open', hue: 'open' };
-  if (traffic !== undefined && below !== undefined)
-    return shareOf(traffic) < below
-      ? { sign: '✔', words: 'within the budget', hue: 'good' }
-      : { sign: '✘', words: 'over the budget', hue: 'bad' };
-  if (changes.length > 0) return { sign: '–', words: 'limits change', hue: 'open' };
-  return isUnreadTheSame(sides)
-    ? { sign: '✔', words: 'no limit changes', hue: 'good' }
-    : { sign: '–', words: 'no limit that is understood changes', hue: 'open' };
+  const open = (words: string) => ({ sign: '–', words, hue: 'open' }) as const;
+  const good = (words: string) => ({ sign: '✔', words, hue: 'good' }) as const;
+  const share = traffic && below !== undefined ? shareOf(traffic) : undefined;
+  if (traffic !== undefined && traffic.unjudged.length > 0) return open(unjudgedWords(traffic));
+  if (share !== undefined && !isUnreadTheSame(sides)) return open('what is not understood changes');
+  if (!hasLimits(sides.old) && !hasLimits(sides.new)) return open('no limit was found');
+  if (dependsOnSeconds(diff)) return open('times of whole seconds leave the budget open');
+  if (share !== undefined)
+    return share < below! ? good('within the budget') : { sign: '✘', words: 'over the budget', hue: 'bad' };
+  if (changes.length > 0) return open('limits change');
+  return isUnreadTheSame(sides) ? good('no limit changes') : open('no limit that is understood changes');
 }
 
 /** What is not understood; it may have moved. */
@@ -191,31 +188,21 @@ function trafficBlocks(traffic: LimitDiff, { top, changes, new: fresh }: LimitsD
 function retryBlocks(cost: RetryCost | undefined): Block[] {
   if (cost === undefined) return [];
   const { like, refused, not_retried, retries, extra_load, served, given_up, wait_ms } = cost;
-  return [
-    {
-      kind: 'figures',
-      title: `If clients try again as ${like}`,
-      rows: [
-        { label: 'newly refused', value: number(refused) },
-        ...(not_retried === 0
-          ? []
-          : [{ label: 'not tried again', value: number(not_retried), beside: 'by their status' }]),
-        { label: 'retries', value: number(retries), beside: `${percent(extra_load)} more load` },
-        { label: 'served later', value: number(served) },
-        { label: 'given up', value: number(given_up) },
-        ...(wait_ms === null
-          ? []
-          : [
-              {
-                label: 'until served',
-                value: duration(wait_ms.p50),
-                beside: `p99 ${duration(wait_ms.p99)}, max ${duration(wait_ms.max)}`,
-              },
-            ]),
-      ],
-    },
+  const rows: readonly (readonly [label: string, value: string | false, beside?: string])[] = [
+    ['newly refused', number(refused)],
+    ['not tried again', not_retried > 0 && number(not_retried), 'by their status'],
+    ['retries', number(retries), `${percent(extra_load)} more load`],
+    ['served later', number(served)],
+    ['given up', number(given_up)],
+    ...(wait_ms === null ? [] : [['until served', duration(wait_ms.p50), tailWords(wait_ms)] as const]),
   ];
+  const shown = rows.flatMap(([label, value, beside]) =>
+    value === false ? [] : [{ label, value, ...(beside !== undefined && { beside }) }],
+  );
+  return [{ kind: 'figures', title: `If clients try again as ${like}`, rows: shown }];
 }
+
+const tailWords = ({ p99, max }: NonNullable<RetryCost['wait_ms']>) => `p99 ${duration(p99)}, max ${duration(max)}`;
 
 const refusalColumns: readonly RunColumn<readonly [FoundLimiter, number]>[] = [
   column('limit', ([{ name }]) => name),

@@ -10,7 +10,7 @@ import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk 
 import { durationOf } from './duration.js';
 import { literal } from './expression.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
-import { envoyCondition } from './header-match.js';
+import { envoyCondition, envoyText } from './header-match.js';
 import { headerText, keyOfAll, type LimitKey } from './limit-key.js';
 import * as ask from './request-condition.js';
 
@@ -173,7 +173,7 @@ export class Domains {
     all.set(met, read);
     const given = at(entry, 'rate_limit');
     if (given === undefined) return read;
-    const name = trail.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
+    const name = titleOfEntries(trail);
     for (const field of ['replaces', 'unit_multiplier'])
       if (isGiven(at(given, field) ?? at(entry, field)))
         this.found.refuse((at(given, field) ?? at(entry, field))!, `${field} is not read`);
@@ -235,6 +235,9 @@ const parts: Readonly<Record<string, ask.RequestField>> = {
   ':authority': 'host',
 };
 
+export const titleOfEntries = (trail: readonly Part[]) =>
+  trail.map(({ name, value }) => (value === undefined ? name : `${name}=${value}`)).join('/');
+
 export function keyOfEntries(trail: readonly Part[]): LimitKey {
   const open = trail.filter(({ value, isOpen }) => value === undefined || isOpen === true).map(({ name }) => name);
   const text = open.length === 0 ? 'all requests with this descriptor' : `each ${open.join(', ')}`;
@@ -251,14 +254,11 @@ export const entriesSent = (limit: TreeEntry): readonly string[] => listAt(limit
 export const sentIn = (tree: TreeEntry): readonly TreeEntry[] =>
   [...walk(tree)].flatMap(([entry]) => actionsOf(entry).filter((one) => at(one, 'actions') !== undefined));
 
-/** The requests that send the descriptor. @param values that texts of the request are to have */
-export function reachSent(
-  limit: TreeEntry,
-  values: readonly (string | undefined)[] = [],
-): Pick<Reach, 'paths' | 'when'> {
+/** The requests that send the descriptor. @param entries whose values texts of the request are to have */
+export function reachSent(limit: TreeEntry, entries: readonly Part[] = []): Pick<Reach, 'paths' | 'when'> {
   const asked = listAt(limit, 'actions').map((action, i): Pick<Reach, 'paths' | 'when'> => {
     const [kind = '', given] = [...action.fields][0] ?? [];
-    const value = entrySent(action).includes('=') ? undefined : values[i];
+    const value = entrySent(action).includes('=') ? undefined : entries[i]?.value;
     if (value !== undefined) return { paths: [], when: ask.tested(textSent(action), ask.equalTo(value)) };
     if (!/_?[mM]atch$/.test(kind)) return { paths: [] };
     const headers = listAt(given, 'headers');
@@ -276,18 +276,11 @@ export function reachSent(
 
 /** Of a route or header match: `prefix`, `path_separated_prefix`, `path` or `exact`, `safe_regex`. */
 export function pathsOf(match: TreeEntry): ask.ValueTest[] {
-  const ignoresCase = textAt(match, 'case_sensitive') === 'false' || textAt(match, 'ignore_case') === 'true';
-  const [prefix, separated, exact, regex] = [
-    textAt(match, 'prefix') ?? textAt(match, 'prefix_match'),
-    textAt(match, 'path_separated_prefix'),
-    textAt(match, 'path') ?? textAt(match, 'exact') ?? textAt(match, 'exact_match'),
-    textAt(match, 'safe_regex', 'regex'),
-  ];
+  const [separated, test] = [textAt(match, 'path_separated_prefix'), envoyText(match)];
+  const ignoresCase = textAt(match, 'case_sensitive') === 'false';
   if (separated !== undefined) return [{ is: 'matching', value: `^${literal(separated)}(?:/|$)`, ignoresCase }];
-  if (prefix !== undefined)
-    return prefix === '/' ? [] : [{ is: 'prefix', value: prefix, ...(ignoresCase && { ignoresCase }) }];
-  if (exact !== undefined) return [ask.equalTo(exact, ignoresCase)];
-  return regex === undefined ? [] : [{ is: 'matching', value: `^(?:${regex})$` }];
+  const isOpen = test === undefined || (test.is === 'prefix' && test.value === '/');
+  return isOpen || test.is === 'suffix' || test.is === 'containing' ? [] : [test];
 }
 
 /** A bucket in each process: `token_bucket`, `tokenBucket`. */

@@ -9,21 +9,16 @@ import { units } from './envoy-descriptors.js';
 import type { FoundLimits, Like } from './found.js';
 import { testOf } from './header-match.js';
 import { everyone, headerText, keyOfAll, keyOfText, type LimitKey, perClient } from './limit-key.js';
-import { type PolicyTarget, readTargeted, targetPlace } from './policy-targets.js';
+import { OVERRIDDEN, type PolicyTarget, readTargeted, targetPlace } from './policy-targets.js';
 import * as ask from './request-condition.js';
 
 export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   const policies = roots.filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy');
-  readTargeted(policies, roots, found, (policy, targets, off) => readPolicy(policy, targets, off, found));
+  readTargeted(policies, roots, found, (policy, targets) => readPolicy(policy, targets, found));
 }
 
 /** Each route counts separately, unless the rule is shared. */
-function readPolicy(
-  root: TreeEntry,
-  places: readonly PolicyTarget[],
-  overridden: string | undefined,
-  found: FoundLimits,
-) {
+function readPolicy(root: TreeEntry, places: readonly PolicyTarget[], found: FoundLimits) {
   const name = textAt(root, 'metadata', 'name') ?? 'policy';
   const limits = at(root, 'spec', 'rateLimit');
   const merge = at(root, 'spec', 'mergeType');
@@ -33,10 +28,8 @@ function readPolicy(
     // A bucket without selectors is for requests that no other rule is for.
     const others = rules.flatMap(({ rule, when }) => (isGiven(at(rule, 'clientSelectors')) ? [when] : []));
     return rules.flatMap(({ rule, key, when: own }) => {
-      const [requests, unit] = [
-        numberAt(rule, 'limit', 'requests'),
-        (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
-      ];
+      const requests = numberAt(rule, 'limit', 'requests');
+      const unit = (textAt(rule, 'limit', 'unit') ?? '').toLowerCase();
       if (requests === undefined || !units.includes(unit) || (type === 'local' && SECONDS[unit] === undefined))
         return found.refuse(rule, 'the rule has no number of requests or no unit') ?? [];
       if (isGiven(at(rule, 'cost'))) found.refuse(at(rule, 'cost')!, 'cost is not read: a request costs 1 here');
@@ -56,15 +49,13 @@ function readPolicy(
         isDryRun: textAt(rule, 'shadowMode') === 'true',
       };
       const applied = textAt(limits, 'type') ?? type;
+      const overridden = places.length === 0 ? OVERRIDDEN : undefined;
       const off = applied.toLowerCase() === type ? overridden : `the type is ${applied}`;
-      if (off !== undefined) {
-        found.unless(off, rule, place);
-        return [];
-      }
       const isShared = textAt(rule, 'shared') === 'true';
-      return (isShared ? [places] : places.map((one) => [one])).map((targets) => {
+      const groups = isShared ? [places] : places.map((one) => [one]);
+      return (off === undefined ? groups : [[]]).flatMap((targets) => {
         const limiter = { ...place, ...targetPlace(targets, rule, found, !isShared) };
-        return { targets, limiter: found.limiter(rule, limiter) };
+        return found.unless(off, rule, limiter).map((one) => ({ targets, limiter: one }));
       });
     });
   });
@@ -106,7 +97,7 @@ function conditionOf(kind: string, one: TreeEntry, found: FoundLimits): ask.Requ
       found.refuse(one, `addresses of IPv${value.includes(':') ? 4 : 6} are not limited by ${value}; here they are`);
       return ask.ALWAYS;
     }
-    return ask.tested(ask.fieldText('client'), { is: 'within', ranges: [value] });
+    return ask.isFrom([value]);
   }
   const name = nameOf(one);
   const header = HEADERS[kind] ?? (kind === 'headers' ? name : undefined);

@@ -16,12 +16,13 @@ import {
   reachSent,
   sayShares,
   sentIn,
+  titleOfEntries,
 } from './envoy-descriptors.js';
 import { literal } from './expression.js';
 import { type FoundLimiter, type FoundLimits, hostRank, type Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
 import { readTrafficPolicies } from './kgateway.js';
-import { everyone, type LimitKey, unknownKey } from './limit-key.js';
+import { everyone, unknownKey } from './limit-key.js';
 import { ALWAYS, allHold, fieldText, not, type RequestCondition, tested } from './request-condition.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
@@ -140,10 +141,7 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
   const table = context.tables.get(entry);
   if (table !== undefined) readManager(entry, table, context, domains, found);
   if (context.held.has(table ?? entry)) return;
-  if (at(entry, 'domains') !== undefined) {
-    const hosts = textsAt(entry, 'domains');
-    context = { ...context, hosts: hosts.includes('*') ? [] : hosts };
-  }
+  if (at(entry, 'domains') !== undefined) context = { ...context, hosts: hostsIn(entry) };
   const match = entry.fields.get('match');
   if (match !== undefined) {
     const paths = pathsOf(match);
@@ -165,6 +163,12 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
   if (LIMITS_LOCALLY.test(typeOf(entry))) readLocal(entry, context, undefined, found);
   else for (const inner of [...entry.fields.values(), ...entry.items]) visit(inner, context, domains, found);
 }
+
+/** Empty: all. */
+const hostsIn = (virtualHost: TreeEntry) => {
+  const names = textsAt(virtualHost, 'domains');
+  return names.includes('*') ? [] : names;
+};
 
 /** Of the virtual host that a patch of Istio is for; empty: all. Services also have shorter names. */
 function patchedHosts(patch: TreeEntry): string[] {
@@ -216,8 +220,7 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
     return read.get(config)!;
   };
   const table = listAt(tables, 'virtual_hosts').flatMap((host) => {
-    const names = textsAt(host, 'domains');
-    const hosts = names.includes('*') ? [] : names;
+    const hosts = hostsIn(host);
     const routes = listAt(host, 'routes').map((route) => {
       const match = at(route, 'match');
       const reach = {
@@ -228,7 +231,7 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
       const within = (title: string) => [context.where, title].filter((one) => one !== '').join(', ');
       const levels = [
         { of: route, where: within(`route ${reach.paths[0]?.value ?? '/'}`) },
-        { of: host, where: within(`virtual host ${textAt(host, 'name') ?? names.join(', ')}`) },
+        { of: host, where: within(`virtual host ${textAt(host, 'name') ?? textsAt(host, 'domains').join(', ')}`) },
         { of: tables, where: context.where },
       ];
       const sends = [...new Set([...actionsOf(route), ...actionsOf(at(route, 'route'))])];
@@ -295,13 +298,9 @@ function readLocal(
   const perConnection = textAt(filter, 'local_rate_limit_per_downstream_connection') === 'true';
   const code = textAt(filter, 'status', 'code');
   const status = code === 'ServiceUnavailable' ? 503 : (numberAt(filter, 'status', 'code') ?? 429);
-  const add = (
-    name: string,
-    given: TreeEntry,
-    key: LimitKey,
-    sentAs: LocalLimit['sentAs'],
-    values: readonly (string | undefined)[] = [],
-  ): LocalLimit[] => {
+  /** Without a descriptor, for all requests. */
+  const add = (given: TreeEntry, descriptor?: ReturnType<typeof limitedDescriptor>): LocalLimit[] => {
+    const { entries = [], sentAs } = descriptor ?? {};
     const limit = bucketOf(given, found);
     if (limit === undefined) return [];
     const by = sentAs && all.find((one) => sentAs(entriesSent(one)));
@@ -315,16 +314,17 @@ function readLocal(
           ? undefined
           : 'no route of the listener sends this descriptor';
     if (off === undefined) sayShares(given, enabled, enforced, found);
-    const own = by === undefined || off !== undefined ? { paths: [] } : reachSent(by, values);
+    const own = by === undefined || off !== undefined ? { paths: [] } : reachSent(by, entries);
     const asked = allHold(...[when, own.when].flatMap((one) => one ?? []));
+    const whole = perConnection ? unknownKey('each connection') : everyone;
     const limiters = found.unless(off, given, {
-      name,
+      name: descriptor === undefined ? prefix : titleOfEntries(entries),
       where,
       hosts,
       paths: own.paths.length > 0 ? own.paths : paths,
       when: asked,
       reach: isSent ? 'known' : 'unknown',
-      key,
+      key: descriptor === undefined ? whole : keyOfEntries(entries),
       limit,
       status: isOfConnections ? undefined : status,
       counts: isOfConnections ? 'connections' : 'requests',
@@ -336,18 +336,13 @@ function readLocal(
   const ownActions = actionsOf(filter);
   const all = ownActions.length > 0 ? ownActions : (sends ?? near);
   const bucket = at(filter, 'token_bucket');
-  const limits =
-    bucket === undefined
-      ? []
-      : add(prefix, bucket, perConnection ? unknownKey('each connection') : everyone, undefined);
+  const limits = bucket === undefined ? [] : add(bucket);
   const consumes = at(filter, 'always_consume_default_token_bucket');
   if (consumes !== undefined && textAt(consumes) === 'false')
     found.refuse(consumes, 'requests with a descriptor do not take from the default bucket; here they do');
   for (const descriptor of listAt(filter, 'descriptors')) {
-    const { entries, name, sentAs } = limitedDescriptor(descriptor);
     const given = at(descriptor, 'token_bucket');
-    const values = entries.map(({ value }) => value);
-    if (given !== undefined) limits.push(...add(name, given, keyOfEntries(entries), sentAs, values));
+    if (given !== undefined) limits.push(...add(given, limitedDescriptor(descriptor)));
   }
   return limits;
 }
@@ -357,7 +352,6 @@ function limitedDescriptor(descriptor: TreeEntry) {
     name: textAt(one, 'key') ?? '',
     value: textAt(one, 'value') || undefined,
   }));
-  const name = entries.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
   const sentAs = (sent: readonly string[]) =>
     sent.length === entries.length &&
     sent.every((text, i) => {
@@ -365,7 +359,7 @@ function limitedDescriptor(descriptor: TreeEntry) {
       const wanted = entries[i]!;
       return key === wanted.name && (value === undefined || wanted.value === undefined || value === wanted.value);
     });
-  return { entries, name, sentAs };
+  return { entries, sentAs };
 }
 
 function shareOf(filter: TreeEntry, name: string): number {

@@ -298,18 +298,16 @@ export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
   const all = new Set(places.flatMap(({ limiters }) => limiters));
   return [...all].flatMap(({ file, line, where, paths, when = ask.ALWAYS, refuses = ask.ALWAYS, key }) => {
     const others = paths.flatMap(({ value }) => (where.includes(value) ? [] : [value]));
-    const asked = key.value === undefined || isOfFields(key.value) ? key.lacks : ask.inWords(key.value);
+    const by = key.value === undefined || isOfFields(key.value) ? key.lacks : ask.inWords(key.value);
     // A variable of a pasted piece is defined elsewhere.
-    const isKnown = asked !== undefined && !asked.startsWith('$');
+    const isKnown = by !== undefined && !by.startsWith('$');
+    const onlyIf = (does: string, asked: ask.RequestCondition, here: string) =>
+      ask.isAlways(asked) ? [] : `it ${does} only if ${ask.inWords(asked)}; here it ${here} every request of the place`;
     const said = [
       others.length === 0 ? [] : `it is for ${others.join(', ')}; here it is for every request`,
-      ask.isAlways(when)
-        ? []
-        : `it counts requests only if ${ask.inWords(when)}; here it counts every request of the place`,
-      ask.isAlways(refuses)
-        ? []
-        : `it refuses only if ${ask.inWords(refuses)}; here it may refuse every request of the place`,
-      !isKnown ? [] : `it counts by ${asked}, and no request without one; here it counts every request`,
+      onlyIf('counts requests', when, 'counts'),
+      onlyIf('refuses', refuses, 'may refuse'),
+      !isKnown ? [] : `it counts by ${by}, and no request without one; here it counts every request`,
     ];
     return said.flat().map((what) => ({ file, line, what }));
   });
@@ -350,10 +348,15 @@ export function nameRank(name: string): number {
 export const hostRank = ({ hosts }: Pick<Reach, 'hosts'>) =>
   hosts.length === 0 ? 5000 : Math.max(...hosts.map(nameRank));
 
-/** Most specific first: routes by their hosts, then exact paths, expressions, and longer prefixes; `extra` adds to a length. */
-export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'> & { readonly extra?: number }>(
-  routes: readonly Route[],
-): Route[] {
+interface Ranked extends Pick<LimitedRoute, 'hosts' | 'paths'> {
+  /** Before all else: the heaviest first. */
+  readonly weight?: number;
+  /** Added to the length of its path. */
+  readonly extra?: number;
+}
+
+/** Most specific first: routes by their hosts, then exact paths, expressions, and longer prefixes. */
+export function bySpecificity<Route extends Ranked>(routes: readonly Route[]): Route[] {
   const rank = (path: ask.ValueTest | undefined, all: readonly ask.ValueTest[]) => {
     if (path === undefined) return 0;
     // `/api` and `/api/…` are one prefix.
@@ -362,13 +365,12 @@ export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'
   };
   return routes
     .flatMap((route) => {
-      const { paths, extra = 0 } = route;
+      const { paths, extra = 0, weight = 0 } = route;
       return (paths.length < 2 ? [route] : paths.map((path) => ({ ...route, paths: [path] }))).map((one) => {
         const [path] = one.paths;
-        const ranks = [rank(path, paths), (path?.value.length ?? 0) + extra] as const;
-        return { route: one, host: hostRank(route), ranks };
+        return { one, ranks: [weight, -hostRank(route), rank(path, paths), (path?.value.length ?? 0) + extra] };
       });
     })
-    .sort((a, b) => a.host - b.host || b.ranks[0] - a.ranks[0] || b.ranks[1] - a.ranks[1])
-    .map(({ route }) => route);
+    .sort((a, b) => b.ranks.map((rank, i) => rank - a.ranks[i]!).find((far) => far !== 0) ?? 0)
+    .map(({ one }) => one);
 }

@@ -37,10 +37,7 @@ export const TRACKS =
   /^(?:(?:http|tcp)-request\s+(?:connection\s+|content\s+|session\s+)?)?track-sc(\d)\s+(\S+)(?:\s+table\s+(\S+))?/;
 
 /** The condition after the last word `if` or `unless`. */
-export function conditionOf({ words }: Pick<ConfigLine, 'words'>): {
-  readonly word: string | undefined;
-  readonly terms: readonly ConditionTerm[];
-} {
+export function conditionOf({ words }: Pick<ConfigLine, 'words'>) {
   const from = Math.max(words.lastIndexOf('if'), words.lastIndexOf('unless'));
   if (from < 0) return { word: undefined, terms: [] };
   const text = words.slice(from + 1).join(' ');

@@ -223,7 +223,7 @@ class SectionReader {
         .join(', '),
       ...place,
       ...(!isSame && !isAlways(refuses) && { refuses }),
-      ...this.#reach(line),
+      reach: this.#reach(line),
       key: (isTracked ? track?.key : undefined) ?? perClient,
       counts: countedBy(counter),
       limit: like,
@@ -286,7 +286,7 @@ class SectionReader {
   }
 
   /** A request passes one frontend and one backend; logs name neither. */
-  #reach(line: ConfigLine): Pick<FoundLimiter, 'reach'> {
+  #reach(line: ConfigLine): FoundLimiter['reach'] {
     const { kind, name } = this.section;
     const fronts = this.sections.filter((one) => /^(?:frontend|listen)$/.test(one.kind));
     const limiting = fronts.filter((front) => {
@@ -294,10 +294,8 @@ class SectionReader {
       return front.lines.some((one) => REFUSES.test(one.text) && conditions.readsCount(one));
     });
     const isOfAll = limiting.length < 2 || fronts.every(({ lines }) => lines.includes(line));
-    if (kind !== 'backend') return { reach: isOfAll ? 'known' : 'unknown' };
-    return {
-      reach: this.#sending().every((one) => sends(one, name)) && this.#sent() !== undefined ? 'known' : 'unknown',
-    };
+    const isSent = this.#sending().every((one) => sends(one, name)) && this.#sent() !== undefined;
+    return (kind === 'backend' ? isSent : isOfAll) ? 'known' : 'unknown';
   }
 
   /** The frontends and others that choose a backend. */

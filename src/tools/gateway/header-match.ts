@@ -7,7 +7,7 @@ import { headerText } from './limit-key.js';
 import * as ask from './request-condition.js';
 
 /** Whole values: a regular expression matches all of a text. */
-const whole = (expression: string): ask.TextTest => ({ is: 'matching', value: `^(?:${expression})$` });
+const whole = (expression: string): ask.ValueTest => ({ is: 'matching', value: `^(?:${expression})$` });
 
 /** Of a value with its type, by default Exact. */
 export function testOf(one: TreeEntry): ask.TextTest {
@@ -44,15 +44,19 @@ export function envoyCondition(match: TreeEntry | undefined): ask.RequestConditi
   );
 }
 
+/** A test of Envoy: of a path, a header or an argument; undefined if it asks for none. */
+export function envoyText(matcher: TreeEntry): ask.ValueTest | undefined {
+  const ignoresCase = textAt(matcher, 'ignore_case') === 'true' || textAt(matcher, 'case_sensitive') === 'false';
+  for (const name of ['exact', 'path', 'prefix', 'suffix', 'contains']) {
+    const value = textAt(matcher, name) ?? textAt(matcher, `${name}_match`);
+    if (value !== undefined) return ask.testNamed(name === 'path' ? 'exact' : name, value, ignoresCase);
+  }
+  const regex = textAt(matcher, 'safe_regex', 'regex') ?? textAt(matcher, 'safe_regex_match', 'regex');
+  return regex === undefined ? undefined : whole(regex);
+}
+
 function envoyTest(matcher: TreeEntry, text: ask.RequestText): ask.RequestCondition {
-  const string = at(matcher, 'string_match') ?? matcher;
-  const ignoresCase = textAt(string, 'ignore_case') === 'true';
-  const tests = ['exact', 'prefix', 'suffix', 'contains'].map((name) => {
-    const value = textAt(string, name) ?? textAt(matcher, `${name}_match`);
-    return value === undefined ? undefined : ask.testNamed(name, value, ignoresCase);
-  });
-  const regex = textAt(string, 'safe_regex', 'regex') ?? textAt(matcher, 'safe_regex_match', 'regex');
-  const test = tests.find((one) => one !== undefined) ?? (regex === undefined ? undefined : whole(regex));
+  const test = envoyText(at(matcher, 'string_match') ?? matcher);
   const isAbsent = textAt(matcher, 'present_match') === 'false';
   const present = isAbsent ? ask.not(ask.isThere(text)) : ask.isThere(text);
   const asked = test === undefined ? present : ask.tested(text, test);

@@ -12,6 +12,7 @@ import * as ask from './request-condition.js';
 
 const KINDS = ['hosts', 'paths', 'methods', 'headers', 'snis', 'sources', 'destinations'];
 
+/** Of routes that fit, one that asks for more kinds of things goes first. */
 export const weightOf = (route: TreeEntry) =>
   isGiven(at(route, 'expression'))
     ? (numberAt(route, 'priority') ?? 0)
@@ -24,7 +25,7 @@ export function kongCondition(route: TreeEntry): ask.RequestCondition {
   return ask.allHold(
     ...(methods.length === 0 ? [] : [isOneOf(methods)]),
     ...headers.map((name) => conditionOfValues(headerText(name), textsAt(at(route, 'headers'), name))),
-    ...(ranges.length === 0 ? [] : [ask.tested(ask.fieldText('client'), { is: 'within', ranges })]),
+    ...(ranges.length === 0 ? [] : [ask.isFrom(ranges)]),
     ...['snis', 'destinations'].flatMap((name) => (isGiven(at(route, name)) ? [ask.missing(name)] : [])),
     ...(expression === undefined ? [] : [readBoolean(expression, comparisonAt)]),
   );

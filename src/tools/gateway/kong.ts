@@ -7,7 +7,15 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { annotatedCondition, kongCondition, weightOf } from './kong-route.js';
-import { filtersOf, pathOfRule, reachesOfRoute, reachOfIngress, sharesNamespace } from './kubernetes.js';
+import {
+  filtersOf,
+  hostsOfRule,
+  objectNamed,
+  pathEntries,
+  pathOfRule,
+  reachesOfRoute,
+  sharesNamespace,
+} from './kubernetes.js';
 import { everyone, headerText, keyOfText, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import * as ask from './request-condition.js';
 
@@ -98,14 +106,10 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
     const extra = 10_000 * (numberAt(route.route, 'regex_priority') ?? 0);
     return { ...reachOf(route.route, isOld), limiters, weight: weightOf(route.route), extra };
   });
+  const ordered = bySpecificity(table).map(({ weight: _, ...route }) => route);
   const global = read.flatMap(({ scope, limiters }) => (scope === 'global' ? limiters : []));
-  if (broader.length > 0)
-    found.table(table.length > 0 ? byWeight(bySpecificity(table)) : [{ hosts: [], paths: [], limiters: global }]);
+  if (broader.length > 0) found.table(table.length > 0 ? ordered : [{ hosts: [], paths: [], limiters: global }]);
 }
-
-/** Of routes that fit, one that asks for more kinds of things goes first. */
-const byWeight = <Route extends { readonly weight: number }>(routes: readonly Route[]) =>
-  [...routes].sort((a, b) => b.weight - a.weight);
 
 /** A route without a name is called by where it leads from. */
 function nameOf(one: TreeEntry | undefined): string | undefined {
@@ -148,18 +152,13 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
     };
     const limiters = readPlugin(root, bound, found, name);
     const rules = places.length === 0 ? [{ at: undefined, isOfService: false }] : places;
-    return rules.map(({ at: rule, isOfService }) => ({ kind, limiters, rule, isOfService }));
+    const level = (rule: TreeEntry | undefined, isOfService = false) => (rule === undefined ? 2 : isOfService ? 1 : 0);
+    return rules.map(({ at: rule, isOfService }) => ({ kind, limiters, rule, level: level(rule, isOfService) }));
   });
   const limitersOf = (rule?: TreeEntry) => {
-    const levels = [
-      read.filter((one) => one.rule === rule && !one.isOfService),
-      read.filter((one) => one.rule === rule && one.isOfService),
-      read.filter((one) => one.rule === undefined),
-    ];
-    const isReplaced = (kind: string, i: number) =>
-      levels.slice(0, i).some((some) => some.some((one) => one.kind === kind));
-    const held = levels.flatMap((some, i) => some.filter(({ kind }) => !isReplaced(kind, i)));
-    return [...new Set(held)].flatMap(({ limiters }) => limiters);
+    const all = read.filter((one) => one.rule === rule || one.rule === undefined);
+    const held = all.filter(({ kind, level }) => !all.some((one) => one.kind === kind && one.level < level));
+    return held.toSorted((a, b) => a.level - b.level).flatMap(({ limiters }) => limiters);
   };
   const routed = roots.flatMap(placesOf).filter(({ isRouted }) => isRouted);
   const table = routed.map((one) => ({ ...one, limiters: limitersOf(one.at) }));
@@ -178,27 +177,21 @@ interface Place extends Reach {
 /** A plugin is for its namespace, or for all where none of a namespace has the name; one of another namespace is named with that. */
 function mayName(one: TreeEntry, plugin: TreeEntry, roots: readonly TreeEntry[]): boolean {
   if (textAt(plugin, 'kind') === 'KongPlugin') return isNamedWithNamespace(one, plugin) || sharesNamespace(one, plugin);
-  const isNearer = (other: TreeEntry) =>
-    textAt(other, 'kind') === 'KongPlugin' &&
-    textAt(other, 'metadata', 'name') === textAt(plugin, 'metadata', 'name') &&
-    sharesNamespace(one, other);
-  return !roots.some(isNearer);
+  return objectNamed(roots, 'KongPlugin', textAt(plugin, 'metadata', 'name') ?? '', one) === undefined;
 }
 
 /** Of an annotation. */
 const listIn = (one: TreeEntry, name: string) =>
   textAt(one, 'metadata', 'annotations', `konghq.com/${name}`)?.split(/\s*,\s*/) ?? [];
 
-const pluginsOf = (one: TreeEntry) => listIn(one, 'plugins');
-
 const isNamedWithNamespace = (one: TreeEntry, plugin: TreeEntry) => {
   const name = (field: string) => textAt(plugin, 'metadata', field);
-  return pluginsOf(one).includes(`${name('namespace')}:${name('name')}`);
+  return listIn(one, 'plugins').includes(`${name('namespace')}:${name('name')}`);
 };
 
 function placesNaming(one: TreeEntry, plugin: TreeEntry, roots: readonly TreeEntry[]): Place[] {
   const name = textAt(plugin, 'metadata', 'name') ?? '';
-  const isAnnotated = pluginsOf(one).includes(name) || isNamedWithNamespace(one, plugin);
+  const isAnnotated = listIn(one, 'plugins').includes(name) || isNamedWithNamespace(one, plugin);
   const isBound = textAt(one, 'kind') === 'KongPluginBinding' && textAt(one, 'spec', 'pluginRef', 'name') === name;
   const behind = isAnnotated && textAt(one, 'kind') === 'Service' ? placesBefore(one, roots) : [];
   if (behind.length > 0) return behind;
@@ -228,10 +221,8 @@ function placesOf(one: TreeEntry): Place[] {
   const aliases = listIn(one, 'host-aliases');
   if (kind === 'Ingress' && rules.length > 0)
     return rules.flatMap((rule) => {
-      const paths = listAt(rule, 'http', 'paths').map((path) => ({ at: path, paths: pathOfRule(path) }));
-      const hosts = [...reachOfIngress(rule).hosts, ...aliases];
-      const all = paths.length > 0 ? paths : [{ at: rule, paths: [] }];
-      return all.map((path) => ({ ...place, hosts, ...path, when, extra: ask.isAlways(when) ? 0 : 0.5 }));
+      const own = { ...place, hosts: [...hostsOfRule(rule), ...aliases], when, extra: ask.isAlways(when) ? 0 : 0.5 };
+      return pathEntries(rule).map((path) => ({ ...own, at: path, paths: path === rule ? [] : pathOfRule(path) }));
     });
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }

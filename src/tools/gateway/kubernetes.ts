@@ -5,7 +5,7 @@
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
 import { at, entryOf, isGiven, listAt, numberAt, type TreeEntry, textAt, textsAt, walk } from './document.js';
-import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
+import { bySpecificity, type FoundLimiter, type FoundLimits, type Like } from './found.js';
 import { matchCondition } from './header-match.js';
 import * as ask from './request-condition.js';
 
@@ -22,7 +22,7 @@ export function pathOfRule(path: TreeEntry): ask.ValueTest[] {
   return type === 'Prefix' ? prefixOf(text) : [{ is: 'prefix', value: text }];
 }
 
-function pathsOfRules(rules: readonly TreeEntry[]): ask.ValueTest[] {
+export function pathsOfRules(rules: readonly TreeEntry[]): ask.ValueTest[] {
   return rules.flatMap((rule) => listAt(rule, 'http', 'paths').flatMap(pathOfRule));
 }
 
@@ -51,10 +51,13 @@ export function reachesOfRoute(route: TreeEntry, rule: TreeEntry, anchors: Ancho
   }));
 }
 
-/** Of a rule of an Ingress. */
-export function reachOfIngress(rule: TreeEntry): Reach {
-  return { hosts: [textAt(rule, 'host') ?? []].flat(), paths: pathsOfRules([rule]) };
+/** Of a rule of an Ingress; one without a path is for all. */
+export function pathEntries(rule: TreeEntry): readonly TreeEntry[] {
+  const paths = listAt(rule, 'http', 'paths');
+  return paths.length > 0 ? paths : [rule];
 }
+
+export const hostsOfRule = (rule: TreeEntry) => [textAt(rule, 'host') ?? []].flat();
 
 /** Names of the objects of a kind that filters of a rule of the Gateway API refer to. */
 export function filtersOf(rule: TreeEntry, kind: string): string[] {
@@ -123,14 +126,11 @@ export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): vo
     const limiters = limitersOf(root, codeOf, found);
     if (isCanary(root)) return [];
     const rules = listAt(root, 'spec', 'rules').flatMap((rule) => {
-      const hosts = [textAt(rule, 'host') ?? []].flat();
       const isRegex = regexHosts.has(textAt(rule, 'host'));
-      const paths = listAt(rule, 'http', 'paths');
-      if (paths.length === 0) return [{ hosts, paths: [] as ask.ValueTest[], limiters }];
-      return paths.map((path) => {
+      return pathEntries(rule).map((path) => {
         const text = textAt(path, 'path') ?? '/';
         const regex: ask.ValueTest = { is: 'matching', value: `^${text}`, ignoresCase: true };
-        return { hosts, paths: isRegex ? [regex] : pathOfRule(path), limiters };
+        return { hosts: hostsOfRule(rule), paths: path === rule ? [] : isRegex ? [regex] : pathOfRule(path), limiters };
       });
     });
     return rules.length > 0 ? rules : [{ hosts: [], paths: [], limiters }];
@@ -168,12 +168,6 @@ function* ingressesIn(root: TreeEntry): Generator<TreeEntry> {
   }
 }
 
-/** A list of networks, separated by commas. */
-const notFrom = (list: string) =>
-  ask.not(
-    ask.tested(ask.fieldText('client'), { is: 'within', ranges: list.split(/[\s,]+/).filter((one) => one !== '') }),
-  );
-
 const isCanary = (root: TreeEntry) => textAt(root, 'metadata', 'annotations', `${OURS}canary`) === 'true';
 
 function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: FoundLimits): readonly FoundLimiter[] {
@@ -187,8 +181,8 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
   };
   const multiplier = number('limit-burst-multiplier') ?? 5;
   if (multiplier === 0) found.refuse(given('limit-burst-multiplier')!, 'nginx refuses burst=0, and with it the file');
-  const hosts = listAt(root, 'spec', 'rules').flatMap((rule) => textAt(rule, 'host') ?? []);
-  const exempt = given('limit-whitelist') ?? given('limit-allowlist');
+  const hosts = listAt(root, 'spec', 'rules').flatMap(hostsOfRule);
+  const exempt = textAt(given('limit-whitelist') ?? given('limit-allowlist'))?.split(/[\s,]+/);
   const limits: readonly (readonly [name: string, like: (n: number) => Like])[] = [
     ['limit-rps', (n) => ({ like: 'nginx', rate: `${n}r/s`, burst: n * multiplier, nodelay: true })],
     ['limit-rpm', (n) => ({ like: 'nginx', rate: `${n}r/m`, burst: n * multiplier, nodelay: true })],
@@ -198,18 +192,15 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
     const n = number(name);
     const isFlight = name === 'limit-connections';
     if (n === undefined || n === 0 || (multiplier === 0 && !isFlight)) return [];
-    const off = isCanary(root)
-      ? 'a canary has the limits of its main Ingress'
-      : textAt(root, 'enabled') === 'false'
-        ? 'the Ingress is not enabled'
-        : undefined;
+    const disabled = textAt(root, 'enabled') === 'false' ? 'the Ingress is not enabled' : undefined;
+    const off = isCanary(root) ? 'a canary has the limits of its main Ingress' : disabled;
     return found.unless(off, given(name)!, {
       name,
       where: `Ingress ${textAt(root, 'metadata', 'name') ?? ''}${hosts.length === 0 ? '' : `, host ${hosts.join(', ')}`}`,
       hosts,
       paths: pathsOfRules(listAt(root, 'spec', 'rules')),
       limit: like(n),
-      ...(exempt !== undefined && { when: notFrom(textAt(exempt) ?? '') }),
+      ...(exempt && { when: ask.not(ask.isFrom(exempt.filter((one) => one !== ''))) }),
       counts: isFlight ? 'concurrency' : 'requests',
       status: codeOf(isFlight ? 'limit-conn-status-code' : 'limit-req-status-code'),
     });

@@ -14,12 +14,6 @@ export interface LimitKey {
 export const everyone: LimitKey = { text: 'all requests together', parts: [] };
 export const perClient: LimitKey = { text: 'client address', parts: ['client'] };
 
-/** Access logs contain only the keys in `parts`. */
-export const keyNamed = (parts: Readonly<Record<string, readonly ask.RequestField[]>>, text: string): LimitKey => ({
-  text,
-  parts: Object.hasOwn(parts, text) ? parts[text] : undefined,
-});
-
 export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined });
 
 /** Several values together; unknown if one of them is. */

@@ -58,11 +58,7 @@ const SMALLEST_BURST = 100;
 const LARGEST_BURST = 1_000_000;
 
 /** What is admitted of the smallest burst, in powers of ten, that is not admitted whole. */
-export function admittedAtOnce(limiter: FoundLimiter): {
-  readonly sent: number;
-  readonly atOnce: number;
-  readonly held: number;
-} {
+export function admittedAtOnce(limiter: FoundLimiter) {
   for (let sent = SMALLEST_BURST; ; sent *= 10) {
     const delays = burstDelays(limiter, sent);
     const [atOnce, held] = [delays.filter((delay) => delay === 0).length, delays.filter((delay) => delay > 0).length];

@@ -93,14 +93,9 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
     };
     const before = found.notUnderstood.length;
     visit(root, [], []);
-    const kind = at(root, 'kind');
-    if (
-      kind !== undefined &&
-      /RateLimit/.test(String(kind.value)) &&
-      !said.has(root) &&
-      found.notUnderstood.length === before
-    )
-      found.refuse(kind, `${kind.value} is in no form that is read`);
+    const kind = textAt(root, 'kind') ?? '';
+    if (/RateLimit/.test(kind) && !said.has(root) && found.notUnderstood.length === before)
+      found.refuse(at(root, 'kind')!, `${kind} is in no form that is read`);
   }
 }
 

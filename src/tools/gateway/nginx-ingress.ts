@@ -8,7 +8,7 @@
 import type { Directive } from './directives.js';
 import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
 import type { FoundLimits } from './found.js';
-import { objectNamed } from './kubernetes.js';
+import { objectNamed, pathEntries } from './kubernetes.js';
 import { readDirectives } from './nginx.js';
 
 export function readNginxIngress(roots: readonly TreeEntry[], found: FoundLimits): void {
@@ -69,8 +69,7 @@ class ControllerLines {
       const regex = textAt(own(ingress, 'path-regex')) ?? '';
       const sign = { case_sensitive: '~ ^', case_insensitive: '~* ^', exact: '= ' }[regex];
       for (const rule of listAt(ingress, 'spec', 'rules')) {
-        const paths = listAt(rule, 'http', 'paths');
-        const locations = (paths.length > 0 ? paths : [rule]).map((path) => {
+        const locations = pathEntries(rule).map((path) => {
           const exact = textAt(path, 'pathType') === 'Exact' ? '= ' : '';
           return lineOf(path, `location ${sign ?? exact}${textAt(path, 'path') ?? '/'}`, limit);
         });

@@ -28,9 +28,6 @@ const FIELDS: Readonly<Record<string, ask.RequestField>> = {
   http_referer: 'referer',
 };
 
-/** Limits come before the answer, which has no status yet. */
-const BEFORE_THE_ANSWER: Readonly<Record<string, string>> = { status: '000' };
-
 const MOST_DEPTH = 20;
 
 export const URI: ask.RequestText = { kind: 'normal', of: ask.fieldText('path') };
@@ -64,14 +61,10 @@ export class NginxVariables {
     if (name === 'uri' || name === 'document_uri') return URI;
     const field = FIELDS[name];
     if (field !== undefined) return ask.fieldText(field);
-    if (Object.hasOwn(BEFORE_THE_ANSWER, name)) return ask.literalText(BEFORE_THE_ANSWER[name]!);
-    const query = ask.fieldText('query');
-    if (name === 'is_args')
-      return {
-        kind: 'choice',
-        rows: [{ when: ask.tested(query, ask.equalTo('')), text: ask.literalText('') }],
-        otherwise: ask.literalText('?'),
-      };
+    // Limits come before the answer, which has no status yet.
+    if (name === 'status') return ask.literalText('000');
+    const isEmpty = ask.tested(ask.fieldText('query'), ask.equalTo(''));
+    if (name === 'is_args') return ask.choiceText([{ when: isEmpty, text: ask.literalText('') }], ask.literalText('?'));
     const [, kind, own = ''] = /^(arg|cookie|http)_(\w+)$/.exec(name) ?? [];
     if (kind === 'arg') return ask.argumentText(own, true);
     if (kind === 'cookie') return ask.missing('a cookie');
@@ -125,12 +118,11 @@ export class NginxVariables {
     const own = this.textOf(name, given);
     if (sign === undefined)
       return ask.not(ask.oneHolds(ask.tested(own, ask.equalTo('')), ask.tested(own, ask.equalTo('0'))));
-    const isNegated = sign.startsWith('!');
     const test: ask.TextTest = sign.includes('~')
       ? { is: 'matching', value, ignoresCase: sign.endsWith('*') }
       : ask.equalTo(value);
     const held = ask.tested(own, test);
-    return isNegated ? ask.not(held) : held;
+    return sign.startsWith('!') ? ask.not(held) : held;
   }
 
   /** Of a zone. */

@@ -118,7 +118,7 @@ class Configuration {
     for (const one of named('error_page'))
       if (one.words.some((word) => word.startsWith('=')) && one.words.some((word) => statuses.includes(word)))
         this.#refuse(one, `${one.words.join(' ')} changes the status of a refusal; here it does not`);
-    for (const zone of this.#zones.values()) this.#unused(zone);
+    for (const zone of this.#zones.values()) if (!this.#used.has(zone)) this.#unused(zone);
   }
 
   #refuse(at: Directive, what: string): undefined {
@@ -187,7 +187,9 @@ class Configuration {
     level: Level,
     { server, place }: { readonly server: string; readonly place: string | undefined },
   ): NginxLocation {
-    const { answers } = level.rewritten;
+    const { answers, redirects, rewrites } = level.rewritten;
+    const asked = [...redirects, ...rewrites].map(({ when }) => when);
+    this.found.conditions.push(...asked, ...rewrites.map(({ to }) => tested(to, equalTo(''))));
     const limiters = answers === undefined ? this.#limitersAt(level, place ?? '', hosts) : [];
     const isOwn = block.some(({ words: [name = ''] }) => LIMITS.includes(name));
     if (answers !== undefined && isOwn) this.#answered(answers, level, block);
@@ -212,16 +214,11 @@ class Configuration {
       words,
       limiters,
       locations,
-      ...this.#rewritten(level),
+      redirects,
+      rewrites,
       isInternal: words.startsWith('@') || block.some(({ words: [name] }) => name === 'internal'),
       ...(!isLimited && /^[/@]/.test(tried) && { tries: tried.replace(/\?.*$/, '') }),
     };
-  }
-
-  #rewritten({ rewritten: { redirects, rewrites } }: Level): Pick<Rewritten, 'redirects' | 'rewrites'> {
-    this.found.conditions.push(...[...redirects, ...rewrites].map(({ when }) => when));
-    this.found.conditions.push(...rewrites.map(({ to }) => tested(to, equalTo(''))));
-    return { redirects, rewrites };
   }
 
   #place(where: string, limiters: readonly FoundLimiter[]): void {
@@ -361,15 +358,9 @@ class Configuration {
     return this.#refuse(one, `limit_conn takes a zone and a number, not ${most === '' ? 'the zone alone' : most}`);
   }
 
-  #unused(zone: Zone): void {
-    if (this.#used.has(zone)) return;
-    const { name, at, key, rate, of } = zone;
+  #unused({ name, at, key: text, rate, of }: Zone): void {
     const what = `the zone ${name} limits nothing: no ${of} in force names it`;
-    this.found.unused(at, {
-      name,
-      what,
-      key: this.#variables.keyOf(key, new Map()),
-      limit: rate === undefined ? undefined : { like: 'nginx', rate },
-    });
+    const key = this.#variables.keyOf(text, new Map());
+    this.found.unused(at, { name, what, key, limit: rate === undefined ? undefined : { like: 'nginx', rate } });
   }
 }

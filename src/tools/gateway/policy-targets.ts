@@ -34,86 +34,76 @@ const sectionOf = (route: TreeEntry, target: TreeEntry) =>
   );
 
 const isSame = (one: TreeEntry, other: TreeEntry) =>
-  ['kind', 'name', 'sectionName'].every((field) => textAt(one, field) === textAt(other, field));
+  titleOfTarget(one) === titleOfTarget(other) && textAt(one, 'sectionName') === textAt(other, 'sectionName');
 
 const nameOf = (one: TreeEntry) => textAt(one, 'metadata', 'name');
+const titleOfTarget = (target: TreeEntry) => `${textAt(target, 'kind')} ${textAt(target, 'name')}`;
 
-/** @param read the limits of a policy for its targets; `off`: why they are not in force */
+/** Why a policy without targets is not in force. */
+export const OVERRIDDEN = 'no route of these files is under its gateway without a policy of its own';
+
+interface TargetedLimit {
+  readonly targets: readonly PolicyTarget[];
+  readonly limiter: FoundLimiter;
+}
+
+/** @param read the limits of a policy for its targets */
 export function readTargeted(
   policies: readonly TreeEntry[],
   roots: readonly TreeEntry[],
   found: FoundLimits,
-  read: (
-    policy: TreeEntry,
-    targets: readonly PolicyTarget[],
-    off: string | undefined,
-  ) => readonly { targets: readonly PolicyTarget[]; limiter: FoundLimiter }[],
+  read: (policy: TreeEntry, targets: readonly PolicyTarget[]) => readonly TargetedLimit[],
 ): void {
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
   saySimplified(policies, routes, found);
-  const namedBy = (policy: TreeEntry, target: TreeEntry) =>
-    routes
-      .filter(
-        (one) =>
-          textAt(one, 'kind') === textAt(target, 'kind') &&
-          nameOf(one) === textAt(target, 'name') &&
-          sharesNamespace(one, policy),
-      )
-      .map((route) => ({ route, rule: sectionOf(route, target) }));
+  const kindAndName = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
+  const titleOf = (route: TreeEntry) => {
+    const [title, namespace] = [kindAndName(route), namespaceOf(route)];
+    const isOne = routes.filter((one) => kindAndName(one) === title).length === 1;
+    return isOne || namespace === undefined ? title : `${title} of namespace ${namespace}`;
+  };
   /** The rules with a filter that names a policy. */
   const filtered = (policy: TreeEntry) =>
     routes
       .filter((route) => sharesNamespace(route, policy))
-      .flatMap((route) => rulesOf(route).map((rule) => ({ route, rule })))
+      .flatMap((route) => rulesOf(route).map((rule) => ({ route, rule, title: titleOf(route) })))
       .filter(({ rule }) => filtersOf(rule, textAt(policy, 'kind')!).includes(nameOf(policy)!));
+  const namedBy = (policy: TreeEntry, target: TreeEntry) =>
+    routes
+      .filter((route) => kindAndName(route) === titleOfTarget(target) && sharesNamespace(route, policy))
+      .map((route) => {
+        const rule = sectionOf(route, target);
+        return { route, rule, title: [titleOf(route), ...(rule ? [textAt(rule, 'name')] : [])].join(', ') };
+      });
   const all = policies
     .filter((policy) => !leaves(policy))
     .flatMap((policy) => [...filtered(policy), ...targetsOf(policy).flatMap((target) => namedBy(policy, target))]);
   const own = new Set(all.flatMap(({ route, rule }) => (rule === undefined ? [route] : [])));
   const replaced = new Set(all.flatMap(({ rule }) => rule ?? []));
-  const titleOf = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
-  const titled = (route: TreeEntry): PolicyTarget => {
-    const [title, namespace] = [titleOf(route), namespaceOf(route)];
-    const isOne = routes.filter((one) => titleOf(one) === title).length === 1;
-    return { route, title: isOne || namespace === undefined ? title : `${title} of namespace ${namespace}` };
-  };
   const limited = policies.flatMap((policy) => {
-    const ofRules = filtered(policy).map(({ route, rule }) => ({ ...titled(route), rule }));
-    const named = targetsOf(policy).flatMap((target): PolicyTarget[] => {
+    if (at(policy, 'spec', 'rateLimit') === undefined) return [];
+    const ofRules = filtered(policy);
+    const targets = targetsOf(policy).flatMap((target): readonly PolicyTarget[] => {
+      const [gateway, named, section] = [titleOfTarget(target), namedBy(policy, target), at(target, 'sectionName')];
+      if (isGiven(section) && !named.some(({ rule }) => rule !== undefined))
+        found.refuse(section, 'only a section of the target is limited; here all of it is');
       if (textAt(target, 'kind') === 'Gateway' && routes.length > 0)
         return routes
           .filter((route) => !own.has(route) && isUnder(route, target, policy))
-          .map((route) => ({ ...titled(route), gateway: `Gateway ${textAt(target, 'name')}` }));
-      const named = namedBy(policy, target);
-      if (named.length > 0)
-        return named.map(({ route, rule }) => {
-          const { title } = titled(route);
-          return { route, rule, title: rule === undefined ? title : `${title}, ${textAt(rule, 'name')}` };
-        });
-      return [{ title: `${textAt(target, 'kind')} ${textAt(target, 'name')}` }];
+          .map((route) => ({ route, title: titleOf(route), gateway }));
+      return named.length > 0 ? named : [{ title: gateway }];
     });
-    const targets = [...ofRules, ...named];
-    if (at(policy, 'spec', 'rateLimit') === undefined) return [];
     const selectors = at(policy, 'spec', 'targetSelectors');
     if (isGiven(selectors)) found.refuse(selectors, 'targets are selected by labels, which are not read');
     else if (targetsOf(policy).length + ofRules.length === 0) found.refuse(policy, 'the policy names no target');
-    for (const one of targetsOf(policy))
-      if (
-        isGiven(at(one, 'sectionName')) &&
-        !targets.some(({ rule }) => textAt(rule, 'name') === textAt(one, 'sectionName'))
-      )
-        found.refuse(at(one, 'sectionName')!, 'only a section of the target is limited; here all of it is');
-    const places = [...targets, ...(isGiven(selectors) ? [{ title: 'targets with labels' }] : [])];
-    const overridden = 'no route of these files is under its gateway without a policy of its own';
-    return read(policy, places, places.length > 0 ? undefined : overridden);
+    const places = [...ofRules, ...targets, ...(isGiven(selectors) ? [{ title: 'targets with labels' }] : [])];
+    return read(policy, places);
   });
-  const limitersOf = (route: TreeEntry, rule: TreeEntry | undefined) =>
-    limited.flatMap(({ targets, limiter }) =>
-      targets.some((one) => one.route === route && one.rule === rule) ? [limiter] : [],
-    );
   const table = routes.flatMap((route) =>
     rulesOf(route).flatMap((rule) => {
-      const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
+      const limiting = replaced.has(rule) ? rule : undefined;
+      const isOne = (one: PolicyTarget) => one.route === route && one.rule === limiting;
+      const limiters = limited.flatMap(({ targets, limiter }) => (targets.some(isOne) ? [limiter] : []));
       return reachesOfRoute(route, rule, ['^(?:', ')$']).map((reach) => ({ ...reach, limiters }));
     }),
   );

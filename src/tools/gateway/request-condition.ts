@@ -97,6 +97,8 @@ export function tested(text: RequestText, test: TextTest): RequestCondition {
   return text.kind === 'missing' ? text : { kind: 'test', text, test };
 }
 
+export const isFrom = (ranges: readonly string[]) => tested(fieldText('client'), { is: 'within', ranges });
+
 /** An argument may be there and empty. @param end what follows its name, as an expression */
 export function isThere(text: RequestText, end = '(?:=|&|$)'): RequestCondition {
   if (text.kind === 'missing') return text;

@@ -105,9 +105,7 @@ export function armorCondition(rule: TreeEntry): ask.RequestCondition {
   const expression = at(rule, 'match', 'expr', 'expression');
   if (isGiven(expression)) return readBoolean(textAt(expression) ?? '?', armorAt);
   const ranges = textsAt(rule, 'match', 'config', 'src_ip_ranges');
-  return ranges.length === 0 || ranges.includes('*')
-    ? ask.ALWAYS
-    : ask.tested(ask.fieldText('client'), { is: 'within', ranges });
+  return ranges.length === 0 || ranges.includes('*') ? ask.ALWAYS : ask.isFrom(ranges);
 }
 
 const ARMOR =
@@ -116,8 +114,7 @@ const ARMOR =
 function armorAt(text: string) {
   const [whole, , range, name = '', lower, sign = '', value = ''] = ARMOR.exec(text) ?? [];
   if (whole === undefined) return text.startsWith('true') ? { condition: ask.ALWAYS, length: 4 } : undefined;
-  const ofRange = { is: 'within', ranges: [range?.slice(1, -1) ?? ''] } as const;
-  if (range !== undefined) return { condition: ask.tested(ask.fieldText('client'), ofRange), length: whole.length };
+  if (range !== undefined) return { condition: ask.isFrom([range.slice(1, -1)]), length: whole.length };
   const header = /\[\s*['"](.*?)['"]/.exec(name)?.[1];
   const field = { 'request.path': 'path', 'request.method': 'method', 'request.query': 'query', 'origin.ip': 'client' };
   const plain = header === undefined ? ask.fieldText(field[name as keyof typeof field] as 'path') : headerText(header);

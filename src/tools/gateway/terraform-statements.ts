@@ -25,7 +25,11 @@ export function conditionOfStatement(statement: TreeEntry | undefined, sets: Add
   if (named('or_statement') !== undefined) return ask.oneHolds(...inner('or_statement'));
   if (named('not_statement') !== undefined) return ask.not(ask.allHold(...inner('not_statement')));
   const bytes = named('byte_match_statement');
-  if (bytes !== undefined) return conditionOfBytes(bytes);
+  if (bytes !== undefined) {
+    const [position = '', value] = [textAt(bytes, 'positional_constraint'), textAt(bytes, 'search_string')];
+    const isWord = position.toUpperCase() === 'CONTAINS_WORD';
+    return isWord ? matched(bytes, value && `\\b${literal(value)}\\b`, 'matches') : matched(bytes, value, position);
+  }
   const regex = named('regex_match_statement');
   if (regex !== undefined) return matched(regex, textAt(regex, 'regex_string'), 'regex');
   const addresses = named('ip_set_reference_statement');
@@ -34,17 +38,10 @@ export function conditionOfStatement(statement: TreeEntry | undefined, sets: Add
     const ranges = sets.get(arn.replace(/\.arn$/, ''));
     const isForwarded = isGiven(at(addresses, 'ip_set_forwarded_ip_config'));
     if (ranges === undefined || isForwarded) return ask.missing(`the addresses of ${arn}`);
-    return ask.tested(ask.fieldText('client'), { is: 'within', ranges });
+    return ask.isFrom(ranges);
   }
   const [kind = 'a statement'] = namesIn(statement);
   return ask.missing(`what ${kind} asks`);
-}
-
-function conditionOfBytes(statement: TreeEntry): ask.RequestCondition {
-  const position = (textAt(statement, 'positional_constraint') ?? '').toUpperCase();
-  const value = textAt(statement, 'search_string');
-  if (position === 'CONTAINS_WORD') return matched(statement, value && `\\b${literal(value)}\\b`, 'matches');
-  return matched(statement, value, position);
 }
 
 function matched(statement: TreeEntry, value: string | undefined, by: string): ask.RequestCondition {

@@ -20,7 +20,7 @@ import {
 } from './document.js';
 import type { FoundLimits } from './found.js';
 import { readPlugin } from './kong.js';
-import { keyNamed, keyOfAll, keyOfTexts } from './limit-key.js';
+import { keyOfAll, keyOfTexts } from './limit-key.js';
 import * as ask from './request-condition.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
 import { armorCondition, azureCondition, cloudflareCondition, cloudflareText } from './terraform-expressions.js';
@@ -106,23 +106,16 @@ function* resourcesOf(root: TreeEntry): Generator<Resource> {
 
 const priorityOf = (rule: TreeEntry) => numberAt(rule, 'priority') ?? 0;
 
-/** Of requests for which no rule before this one has the last word. Rules without a number come in any order. */
-function endedBefore(
-  rule: TreeEntry,
-  rules: readonly TreeEntry[],
-  ends: (rule: TreeEntry) => boolean,
-  conditionOf: (rule: TreeEntry) => ask.RequestCondition,
-): ask.RequestCondition {
+/** Rules without a number come in any order. */
+function rulesBefore(rule: TreeEntry, rules: readonly TreeEntry[]): TreeEntry[] {
   const own = numberAt(rule, 'priority') ?? Number.POSITIVE_INFINITY;
-  const before = rules.filter((one) => one !== rule && ends(one) && priorityOf(one) < own);
-  return unendedBy(before, conditionOf);
+  return rules.filter((one) => one !== rule && priorityOf(one) < own);
 }
 
-/** What a rule refuses by what no log has is refused anyway: that is no matter of a limit. */
-function unendedBy(
-  rules: readonly TreeEntry[],
-  conditionOf: (rule: TreeEntry) => ask.RequestCondition,
-): ask.RequestCondition {
+type ConditionOf = (rule: TreeEntry) => ask.RequestCondition;
+
+/** Of requests for which none of the rules has the last word. What one refuses by what no log has is no matter of a limit. */
+function unendedBy(rules: readonly TreeEntry[], conditionOf: ConditionOf): ask.RequestCondition {
   const isKnown = (rule: TreeEntry) =>
     !/^(?:block|deny|redirect)/i.test(actionOf(rule)) || ask.needsOf([conditionOf(rule)]).missing.size === 0;
   return ask.allHold(...rules.filter(isKnown).map((one) => ask.not(conditionOf(one))));
@@ -145,7 +138,7 @@ function readWebAcl({ type, name, body }: Resource, found: FoundLimits, resource
   const isEnding = (rule: TreeEntry) =>
     /^(?:allow|block)$/.test(actionOf(rule)) && !isGiven(at(rule, 'statement', 'rate_based_statement'));
   const exemptBefore = (rule: TreeEntry, all: readonly TreeEntry[]) =>
-    endedBefore(rule, all, isEnding, (one) => conditionOfStatement(at(one, 'statement'), sets));
+    unendedBy(rulesBefore(rule, all).filter(isEnding), (one) => conditionOfStatement(at(one, 'statement'), sets));
   const rules = listAt(body, 'rule').toSorted((a, b) => priorityOf(a) - priorityOf(b));
   const isGroup = type === 'aws_wafv2_rule_group';
   const acls = isGroup ? resources.filter((one) => one.type === 'aws_wafv2_web_acl') : [];
@@ -178,6 +171,21 @@ function isCountedBy(user: TreeEntry, reference: TreeEntry, name: string | undef
   return named('excluded_rule') !== undefined || [at(user, 'override_action', 'count'), override].some(isThere);
 }
 
+/** What clouds count by. */
+const KEYS = new Map<string, readonly ask.RequestField[]>([
+  ...['ALL', 'CONSTANT', 'None'].map((name) => [name, []] as const),
+  ...['IP', 'XFF_IP', 'FORWARDED_IP', 'ClientAddr', 'ClientAddrXFFHeader'].map((name) => [name, ['client']] as const),
+  ['HTTP_PATH', ['path']],
+]);
+
+const keyNamed = (text: string) => {
+  const names = text.split(', ');
+  return keyOfAll(
+    text,
+    names.map((one) => KEYS.get(one)),
+  );
+};
+
 interface WebAcl {
   readonly where: string;
   /** Of requests for which no rule before has the last word. */
@@ -186,16 +194,11 @@ interface WebAcl {
   readonly isCounted?: boolean;
 }
 
-function readRateBased(
-  statement: TreeEntry,
-  rule: TreeEntry,
-  { where, exempt, sets, isCounted = false }: WebAcl,
-  found: FoundLimits,
-): void {
+function readRateBased(statement: TreeEntry, rule: TreeEntry, acl: WebAcl, found: FoundLimits): void {
   const given = numbersAt(statement, found, 'limit', 'evaluation_window_sec?');
   if (given === undefined) return;
   const scope = at(statement, 'scope_down_statement');
-  const when = ask.allHold(isGiven(scope) ? conditionOfStatement(scope, sets) : ask.ALWAYS, exempt);
+  const when = ask.allHold(isGiven(scope) ? conditionOfStatement(scope, acl.sets) : ask.ALWAYS, acl.exempt);
   const type = textAt(statement, 'aggregate_key_type') ?? 'IP';
   const action = at(rule, 'action');
   const isCount = textAt(rule, 'action') === 'count' || isThere(at(action, 'count'));
@@ -204,15 +207,12 @@ function readRateBased(
   const status = numberAt(action, 'block', 'custom_response', 'response_code') ?? asked ?? 403;
   found.limiter(statement, {
     name: textAt(rule, 'name') ?? 'rate_based_statement',
-    where,
+    where: acl.where,
     ...reachFrom(when),
-    key:
-      type === 'CUSTOM_KEYS'
-        ? keyOfCustom(listAt(statement, 'custom_key'))
-        : keyNamed({ CONSTANT: [], IP: ['client'], FORWARDED_IP: ['client'] }, type),
+    key: type === 'CUSTOM_KEYS' ? keyOfCustom(listAt(statement, 'custom_key')) : keyNamed(type),
     limit: { like: 'aws-waf', ...given },
     status,
-    isDryRun: isCount || isCounted,
+    isDryRun: isCount || acl.isCounted === true,
   });
 }
 
@@ -231,8 +231,11 @@ function reaching(rules: readonly TreeEntry[], rule: TreeEntry, all: readonly Re
   return unendedBy(ending, ruleCondition);
 }
 
+/** A text, or an expression that Terraform evaluates. */
+const writtenAt = (entry: TreeEntry | undefined, name: string) => textAt(entry, name) ?? at(entry, name)?.expression;
+
 function ruleCondition(rule: TreeEntry): ask.RequestCondition {
-  const asked = textAt(at(rule, 'expression')) ?? at(rule, 'expression')?.expression;
+  const asked = writtenAt(rule, 'expression');
   return asked === undefined ? ask.missing('what a rule without expression asks') : cloudflareCondition(asked);
 }
 
@@ -251,9 +254,8 @@ function readRuleset({ name, body }: Resource, found: FoundLimits, resources: re
     // Each data centre counts by itself, and a log is of all.
     const texts = keys.filter((one) => one !== 'cf.colo.id').map(cloudflareText);
     const key = keyOfTexts(keys.join(', '), texts);
-    const counting = at(limit, 'counting_expression');
-    const counted = textAt(counting) ?? counting?.expression ?? '';
-    const asked = textAt(at(rule, 'expression')) ?? at(rule, 'expression')?.expression ?? 'true';
+    const counted = writtenAt(limit, 'counting_expression') ?? '';
+    const asked = writtenAt(rule, 'expression') ?? 'true';
     const own = ask.allHold(cloudflareCondition(asked), reaching(rules, rule, resources));
     // What is only counted may not be refused, and what is not counted may be: that no rule decides here.
     const all =
@@ -272,24 +274,15 @@ function readRuleset({ name, body }: Resource, found: FoundLimits, resources: re
   }
 }
 
-const ARMOR_KEYS: Readonly<Record<string, readonly ask.RequestField[]>> = {
-  ALL: [],
-  IP: ['client'],
-  XFF_IP: ['client'],
-  HTTP_PATH: ['path'],
-};
-
 /** A rule may be a resource of its own, of the policy that it names. */
 function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits, resources: readonly Resource[]): void {
-  const policyOf = (rule: TreeEntry) => at(rule, 'security_policy')?.expression ?? textAt(rule, 'security_policy');
-  const others = resources.flatMap((one) =>
-    one.type === type && policyOf(one.body) === policyOf(body) ? [one.body] : [],
-  );
-  const [own, rules] = type.endsWith('_rule') ? [[body], others] : [listAt(body, 'rule'), listAt(body, 'rule')];
+  const [own, policy] = [listAt(body, 'rule'), writtenAt(body, 'security_policy')];
+  const others = resources.filter((one) => one.type === type && writtenAt(one.body, 'security_policy') === policy);
+  const rules = type.endsWith('_rule') ? others.map((one) => one.body) : own;
   const isLimit = (rule: TreeEntry) => /^(?:throttle|rate_based_ban)$/.test(actionOf(rule));
   // The first rule in force that fits is the only one.
   const isEnding = (rule: TreeEntry) => textAt(rule, 'preview') !== 'true';
-  for (const rule of own) {
+  for (const rule of rules.filter((one) => one === body || own.includes(one))) {
     const action = actionOf(rule);
     const options = at(rule, 'rate_limit_options');
     if (!isLimit(rule) || options === undefined) continue;
@@ -299,7 +292,7 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits, 
     const threshold = at(options, 'ban_threshold');
     if (isGiven(threshold))
       found.refuse(threshold, 'ban_threshold is not read: a client is banned as soon as it exceeds the rate');
-    const exempt = endedBefore(rule, rules, isEnding, armorCondition);
+    const exempt = unendedBy(rulesBefore(rule, rules).filter(isEnding), armorCondition);
     const configs = listAt(options, 'enforce_on_key_configs').map((one) => textAt(one, 'enforce_on_key_type') ?? '');
     const by = configs.length > 1 ? configs.join(', ') : configs[0] || textAt(options, 'enforce_on_key') || 'ALL';
     const exceeded = textAt(options, 'exceed_action') ?? '';
@@ -307,10 +300,7 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits, 
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
       where: `security policy ${textAt(body, 'name') ?? name}`,
       ...reachFrom(ask.allHold(armorCondition(rule), exempt)),
-      key: keyOfAll(
-        by,
-        by.split(', ').map((one) => ARMOR_KEYS[one]),
-      ),
+      key: keyNamed(by),
       limit: { like: 'google-cloud-armor', ...given, ...ban },
       status: Number(/\d+/.exec(exceeded)?.[0] ?? (exceeded === 'redirect' ? 302 : 429)),
       isDryRun: textAt(rule, 'preview') === 'true',
@@ -333,13 +323,13 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
       found.refuse(rule, `a duration of ${given} is not read`);
       continue;
     }
-    const exempt = endedBefore(rule, rules, isEnding, azureCondition);
+    const exempt = unendedBy(rulesBefore(rule, rules).filter(isEnding), azureCondition);
     const [by, action] = [textAt(rule, 'group_rate_limit_by') ?? 'ClientAddr', textAt(rule, 'action')];
     found.unless(off, rule, {
       name: textAt(rule, 'name') ?? 'rate limit',
       where: `firewall policy ${textAt(body, 'name') ?? name}`,
       ...reachFrom(ask.allHold(azureCondition(rule), exempt)),
-      key: keyNamed({ None: [], ClientAddr: ['client'], ClientAddrXFFHeader: ['client'] }, by),
+      key: keyNamed(by),
       limit: { like: 'azure-front-door', threshold: numbers.rate_limit_threshold, minutes },
       status: action === 'Redirect' ? 302 : (numberAt(body, 'custom_block_response_status_code') ?? 403),
       isDryRun:
@@ -350,17 +340,12 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
 }
 
 function readKongPlugin({ type, name, body }: Resource, found: FoundLimits): void {
-  const bound = (['route', 'service', 'consumer'] as const)
-    .map((one) => [one, at(body, one)] as const)
-    .find(([, given]) => isGiven(given));
-  const id = bound && at(bound[1], 'id');
-  const target =
-    bound === undefined
-      ? 'global'
-      : `${bound[0]} ${(id?.expression ?? textAt(id) ?? '').split('.').at(-2) ?? ''}`.trim();
+  const bound = ['route', 'service', 'consumer'].find((one) => isGiven(at(body, one)));
+  const id = bound && writtenAt(at(body, bound), 'id');
+  const where = bound === undefined ? 'global' : `${bound} ${id?.split('.').at(-2) ?? ''}`.trim();
   const kind = entryOf(body.file, body.line, { value: `rate-limiting${type.endsWith('advanced') ? '-advanced' : ''}` });
   const plugin = { ...body, fields: new Map([...body.fields, ['name', kind]]) };
-  readPlugin(plugin, { where: target, reach: bound === undefined ? 'known' : 'unknown' }, found, name);
+  readPlugin(plugin, { where, reach: bound === undefined ? 'known' : 'unknown' }, found, name);
 }
 
 /** The module itself is elsewhere: reads literal web ACL rules passed to it and refuses the rest. */

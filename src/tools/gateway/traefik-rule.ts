@@ -45,7 +45,7 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
   ),
   PathRegexp: anyWith('path', matching),
   Method: anyWith('method', (one) => ask.equalTo(one.toUpperCase())),
-  ClientIP: (ranges) => ask.tested(ask.fieldText('client'), { is: 'within', ranges }),
+  ClientIP: ask.isFrom,
   Header: ([name = '', value = '']) => ask.tested(headerText(name), ask.equalTo(value)),
   HeaderRegexp: ([name = '', value = '']) => ask.tested(headerText(name), matching(value)),
   Query: ([name = '', value]) =>

@@ -7,7 +7,7 @@
 import { at, isGiven, isThere, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
 import { durationOf } from './duration.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
-import { filtersOf, reachesOfRoute, reachOfIngress } from './kubernetes.js';
+import { filtersOf, hostsOfRule, pathsOfRules, reachesOfRoute } from './kubernetes.js';
 import { headerText, keyOfText, type LimitKey, perClient } from './limit-key.js';
 import { equalTo, type ValueTest } from './request-condition.js';
 import { TEMPLATE, traefikReach } from './traefik-rule.js';
@@ -134,7 +134,7 @@ function routersOf(root: TreeEntry): Router[] {
     const [middlewares, entryPoints] = [namesIn(annotated), namesIn(annotation('entrypoints'))];
     const isExact = textAt(annotation('pathmatcher')) === 'Path';
     const own = rules.map((rule) => {
-      const { hosts, paths } = reachOfIngress(rule);
+      const [hosts, paths] = [hostsOfRule(rule), pathsOfRules([rule])];
       const isOpen = listAt(rule, 'http', 'paths').every(
         (one) => !/^(?:Prefix|Exact)$/.test(textAt(one, 'pathType') ?? ''),
       );
@@ -186,9 +186,7 @@ function middlewaresOf(
   return [...(given?.fields ?? [])].flatMap(([kind, config]) => {
     for (const [plugin, one] of kind === 'plugin' ? config.fields : [])
       if (/rate-?limit|throttl/i.test(plugin)) found.refuse(one, `limits of the plugin ${plugin} are not read`);
-    const known = (['rateLimit', 'inFlightReq', 'chain'] as const).find(
-      (one) => one.toLowerCase() === kind.toLowerCase(),
-    );
+    const known = spelt(kind, ['rateLimit', 'inFlightReq', 'chain'] as const);
     return known === undefined ? [] : [{ name, namespace, kind: known, config: optionsOf(config) }];
   });
 }
@@ -196,10 +194,12 @@ function middlewaresOf(
 const OPTIONS = ['sourceCriterion', 'ipStrategy', 'excludedIPs', 'ipv6Subnet', 'requestHeaderName', 'requestHost'];
 
 /** Options have any case; labels are often in lower case. */
+const spelt = <Name extends string>(text: string, names: readonly Name[]): Name | undefined =>
+  names.find((one) => one.toLowerCase() === text.toLowerCase());
+
 function optionsOf(config: TreeEntry): TreeEntry {
   const fields = [...config.fields].map(([name, one]) => {
-    const known = OPTIONS.find((option) => option.toLowerCase() === name.toLowerCase());
-    return [known ?? name.toLowerCase(), optionsOf(one)] as const;
+    return [spelt(name, OPTIONS) ?? name.toLowerCase(), optionsOf(one)] as const;
   });
   return { ...config, fields: new Map(fields) };
 }
@@ -238,8 +238,7 @@ function labelled(root: TreeEntry, found: FoundLimits): TreeEntry[] {
 /** Consul and Nomad have them as tags. */
 const HAVE_LABELS = /^(?:labels|tags|command|args|additionalArguments)$/i;
 
-const optionOf = (name: string) =>
-  ['rateLimit', 'inFlightReq', 'entryPoints'].find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
+const optionOf = (name: string) => spelt(name, ['rateLimit', 'inFlightReq', 'entryPoints']) ?? name;
 
 function readMiddleware(self: Middleware, uses: readonly Use[], found: FoundLimits): readonly FoundLimiter[] {
   const { name, kind, config } = self;
@@ -250,13 +249,7 @@ function readMiddleware(self: Middleware, uses: readonly Use[], found: FoundLimi
     found.refuse(config, 'ipv6Subnet is not read: the address of the client is the key here');
   if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
     found.refuse(config, 'excludedIPs is not read: the address of the client is the key here');
-  if (uses.length === 0)
-    found.unused(config, {
-      name,
-      what: `${name} limits nothing: no router in these files names it`,
-      key,
-      limit,
-    });
+  if (uses.length === 0) found.unless('no router in these files names it', config, { name, key, limit });
   // In memory each router has its own buckets; Redis shares them.
   const isShared = at(config, 'redis') !== undefined;
   return uses.map(({ router, where }, i) =>

@@ -79,10 +79,8 @@ export const traefik: Dialect = {
 function matchOf({ is, value, ignoresCase = false }: WrittenRoute['paths'][number]): object {
   const isExpression = is === 'matching' || (is === 'prefix' && !value.endsWith('/'));
   const text = is === 'matching' ? value : `^${literal(value)}`;
-  const whole = `${text.startsWith('^') ? text.slice(1) : `.*${text}`}${text.endsWith('$') ? '' : '.*'}`.replace(
-    /\$$/,
-    '',
-  );
+  const [before, after] = [text.startsWith('^') ? '' : '.*', text.endsWith('$') ? '' : '.*'];
+  const whole = `${before}${text.replace(/^\^|\$$/g, '')}${after}`;
   const path = isExpression
     ? { type: 'RegularExpression', value: `${ignoresCase ? '(?i)' : ''}${whole}` }
     : { type: is === 'equal' ? 'Exact' : 'PathPrefix', value };
@@ -125,16 +123,16 @@ function windowOf({ perMs, atOnce, held }: WrittenLimit): { readonly n: number; 
   return all.sort((a, b) => a.far - b.far)[0]!;
 }
 
-const notInEnvoy = ({ perMs, exempt }: WrittenLimit) =>
-  perMs === 0
-    ? 'a policy limits no requests in flight of a key'
-    : exempt.length > 0
-      ? `requests of ${exempt.join(', ')} would not be exempt`
-      : undefined;
-
 const isOfService = (key: string) => key !== 'all';
 
-const ofPolicies = { hasPlainHosts: true, lacks: notInEnvoy, isShared: isOfService } as const;
+const ofPolicies: Omit<Dialect, 'file' | 'write'> = {
+  hasPlainHosts: true,
+  isShared: isOfService,
+  lacks({ perMs, exempt }) {
+    if (perMs === 0) return 'a policy limits no requests in flight of a key';
+    return exempt.length > 0 ? `requests of ${exempt.join(', ')} would not be exempt` : undefined;
+  },
+};
 
 export const envoyGateway: Dialect = {
   ...ofPolicies,
