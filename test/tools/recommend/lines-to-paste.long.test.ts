@@ -102,11 +102,10 @@ it.each(Object.keys(otherProducts))('the file of %s is read as the limit, at its
 });
 
 it('a file says what is to be put where the key is another', () => {
-  expect(linesAs('kong', { ...limits[0]!, key: 'user' }).differs).toContain('what "user" is there');
-  expect(linesAs('kong', { ...limits[0]!, key: 'client' }).differs).not.toContain('put in');
-  expect(linesAs('traefik', { ...limits[0]!, key: 'client' }).differs).toContain(
-    'for 10 s is forgotten, and has all 5',
-  );
+  const differs = (product: string, key: string) => linesAs(product, { ...limits[0]!, key }).differs;
+  expect(differs('kong', 'user')).toContain('what "user" is there');
+  expect(differs('kong', 'client')).not.toContain('put in');
+  expect(differs('traefik', 'client')).toContain('for 10 s is forgotten, and has all 5');
   // 385 at once and a request each minute of the day: nginx knows no slower rate.
   const [, nginx] = linesToPaste({ threshold: 385, within: 86_400, cycleMs: 1000, key: 'client' });
   expect(nginx!.differs).toContain('up to 1825 in a window');
