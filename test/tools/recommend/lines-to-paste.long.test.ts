@@ -90,7 +90,7 @@ it.each(Object.keys(otherProducts))('the file of %s is read as the limit, at its
       const { limiters, notApplied } = limitersIn(lines.join('\n'), fileOf(product));
       const perMs = limit.threshold / (limit.within * limit.cycleMs);
       const share = ratePerMs(definitionOf(limiters[0]!.limit, 777))! / perMs;
-      expect([limiters.length, notApplied.length, differs.length > 20]).toEqual([1, 0, true]);
+      expect([limiters.length, notApplied.length, /^(?!.* a hour).{20}/.test(differs)]).toEqual([1, 0, true]);
       // Keys of an API are in no log; Traefik knows no key for all but the host.
       const all = product === 'traefik' ? ['host'] : [];
       const { parts } = limiters[0]!.key;
