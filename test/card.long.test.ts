@@ -22,14 +22,8 @@ const entry = `
   export { MemoryStore } from './src/node/store/memory.js';
 `;
 
-interface Mutation {
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-}
-
 /** The sources with one text replaced, which has to be there. */
-async function built(name: string, mutation?: Mutation) {
+async function built(name: string, mutation?: Readonly<Record<'file' | 'from' | 'to', string>>) {
   mkdirSync(folder, { recursive: true });
   const outfile = join(folder, `${name}.mjs`);
   await build({

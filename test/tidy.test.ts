@@ -99,6 +99,12 @@ const said = [
   ...files.map((path) => [path, stringsOf(path)] as const),
   ...comments,
 ];
+function expectUnsaid(where: typeof comments, pattern: RegExp, instead: string) {
+  const found = where.flatMap(([path, text]) =>
+    text.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
+  );
+  expect(found, `use instead: ${instead}`).toEqual([]);
+}
 it.each([
   ['so many', /\bso many\b/i, 'a number, "this many", or the name of the figure'],
   [
@@ -139,12 +145,7 @@ it.each([
   ['one of those who', /\bthose who\b/i, 'clients that, people who'],
   ['figures are closed', /\bfigures are closed\b/i, 'metrics are off'],
   ['from outside', /\bfind out from outside\b|\bstands behind a URL\b/i, 'identify by probing'],
-] as const)('no text says: %s', (_, pattern, instead) => {
-  const found = said.flatMap(([path, text]) =>
-    text.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
-  );
-  expect(found, `use instead: ${instead}`).toEqual([]);
-});
+] as const)('no text says: %s', (_, pattern, instead) => expectUnsaid(said, pattern, instead));
 
 it.each([
   ['tell, told', /\b(tells?|told|telling)\b/i, 'send, say, state, distinguish'],
@@ -154,12 +155,7 @@ it.each([
   ['for good, of late', /\bfor good\b|\bof late\b/i, 'permanently; recently'],
   ['comes to', /\b(comes?|came) to\b/i, 'is, reaches, amounts to'],
   ['took down, taken down', /\b(takes?|took|taken) down\b/i, 'keeps, records, counts'],
-] as const)('no comment says: %s', (_, pattern, instead) => {
-  const found = comments.flatMap(([path, text]) =>
-    text.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
-  );
-  expect(found, `use instead: ${instead}`).toEqual([]);
-});
+] as const)('no comment says: %s', (_, pattern, instead) => expectUnsaid(comments, pattern, instead));
 
 it('the version of the program is that of the package', () => {
   expect(VERSION).toBe(JSON.parse(textOf('package.json')).version);

@@ -23,6 +23,7 @@ interface Sent {
 
 const exact = ({ s, status, client = '203.0.113.9', request = 'GET /api/items', said = '-', upstream = '-' }: Sent) =>
   `${client} ${(START_S + s).toFixed(3)} 0.001 "${request} HTTP/1.1" ${status} ${said} ${upstream}\n`;
+const short = (one: Sent) => exact(one).replace(/ - -\n$/, '\n');
 const stamp = (s: number) => new Date((START_S + s) * 1_000).toISOString();
 const combined = ({ s, status, client = '203.0.113.9', request = 'GET /api/items' }: Sent) => {
   const [, y, , d, clock] = /^(\d+)-(\d+)-(\d+)T([\d:]+)/.exec(stamp(s))!;
@@ -56,7 +57,7 @@ const plain = EXACT.replace(' $limit_req_status $upstream_status', '');
 const files = {
   'api.conf': conf(429),
   'busy.conf': conf(503),
-  'api.log': all.map((one) => exact(one).replace(/ - -\n$/, '\n')).join(''),
+  'api.log': all.map(short).join(''),
   'said.log': all
     .map((one) => exact({ ...one, said: burst.includes(one) && one.status === 429 ? 'REJECTED' : 'PASSED' }))
     .join(''),
@@ -65,13 +66,9 @@ const files = {
     .filter(({ status }) => status === 429)
     .map(({ s }) => error(s, '203.0.113.9', 'GET /api/items'))
     .join(''),
-  'through.log': [first, ...burst.map(({ s }) => ({ s, status: 200 })), ...orders]
-    .map((one) => exact(one).replace(/ - -\n$/, '\n'))
-    .join(''),
+  'through.log': [first, ...burst.map(({ s }) => ({ s, status: 200 })), ...orders].map(short).join(''),
   'api.har': har([first, ...burst]),
-  'counted.log': [-40, ...Array(60).keys()]
-    .map((n) => exact({ s: n / 2, status: n < 5 ? 200 : 429 }).replace(/ - -\n$/, '\n'))
-    .join(''),
+  'counted.log': [-40, ...Array(60).keys()].map((n) => short({ s: n / 2, status: n < 5 ? 200 : 429 })).join(''),
 };
 for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
 

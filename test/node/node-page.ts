@@ -4,11 +4,6 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import type { Pages } from '../chromium.js';
 
-interface Look {
-  readonly width?: number;
-  readonly colorScheme?: 'light' | 'dark';
-}
-
 /** Widths and colours in which a page is looked at: what depends on both shows in one of these. */
 export const LOOKS = [
   [360, 'dark'],
@@ -19,7 +14,7 @@ export const LOOKS = [
 export async function openPage(
   browser: Pages,
   url: string,
-  { width = 1_440, colorScheme = 'light' }: Look = {},
+  { width = 1_440, colorScheme = 'light' }: { readonly width?: number; readonly colorScheme?: 'light' | 'dark' } = {},
 ): Promise<{ page: Page; complaints: string[]; hosts: Set<string> }> {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme, reducedMotion: 'reduce' });
   const complaints: string[] = [];

@@ -41,12 +41,7 @@ export function nearRulesOf(rules: readonly RuleDefinition[]): NearRules[] {
   });
 }
 
-interface Change {
-  readonly rule: RuleDefinition;
-  readonly words: string;
-}
-
-function changesOf(rule: RuleDefinition): Change[] {
+function changesOf(rule: RuleDefinition) {
   return placesIn(rule, new Set([...COUNTS, ...TIMES])).flatMap((place) => {
     const { name, value, beside } = place;
     // A tolerance of GCRA is a burst, in times of its interval.

@@ -110,11 +110,6 @@ export function pacedSender(
   };
 }
 
-interface SendWindow {
-  readonly fromMs: number;
-  readonly lengthMs: number;
-}
-
 /** Share of a cycle in which few requests are sent. */
 const SHARE = 0.5;
 /** Time per request when there are many: a generator easily sends ten thousand a second. */
@@ -126,7 +121,7 @@ const TAIL_SHARE = 0.1;
 const LEAST_TAIL_MS = 20;
 
 /** The part of a cycle in which requests are sent, away from its edges. */
-export function sendWindow(n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
+export function sendWindow(n: number, cycleMs: number, uncertaintyMs: number) {
   const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);
   const tailMs = Math.min(Math.max(LEAST_TAIL_MS, TAIL_SHARE * cycleMs) + uncertaintyMs, cycleMs / 4);
   const mostMs = cycleMs - fromMs - tailMs;

@@ -40,15 +40,13 @@ function inSeconds({ n, ms }: Pace): readonly [count: number, seconds: number] {
 const bucket = ({ n }: Pace) =>
   `A bucket: ${n} at once, then the rate while it refills. Refused requests do not count.`;
 
-const inUnit = (pace: Pace) => `{ requests_per_unit: ${perUnit(pace)[1]}, unit: ${perUnit(pace)[0]} }`;
-
 export const otherProducts: Readonly<Record<string, OtherProduct>> = {
   'envoy-ratelimit': {
     lines: (pace, isKeyed) => [
       'domain: weir',
       'descriptors:',
       ...(isKeyed ? ['- key: remote_address'] : ['- key: generic_key', '  value: all']),
-      `  rate_limit: ${inUnit(pace)}`,
+      `  rate_limit: { requests_per_unit: ${perUnit(pace)[1]}, unit: ${perUnit(pace)[0]} }`,
     ],
     differs: (pace) => `${unitDiffers(pace)} The routes of Envoy have to send the descriptor.`,
   },

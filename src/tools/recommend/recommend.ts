@@ -107,22 +107,14 @@ function bunchedWords({ fitted }: Advice, values: readonly (number | string | nu
 }
 
 class TimedCycles {
-  readonly sizing: Sizing;
   #cycle = Number.NEGATIVE_INFINITY;
   readonly #ofKeys = new Map<number, number>();
-  readonly #requests: {
-    readonly key: number;
-    readonly n: number;
-    readonly ms: number;
-    readonly cost: number | undefined;
-  }[] = [];
+  readonly #requests: (readonly [key: number, n: number, ms: number, cost: number | undefined])[] = [];
 
   constructor(
-    sizing: Sizing,
+    readonly sizing: Sizing,
     readonly cycleMs: number,
-  ) {
-    this.sizing = sizing;
-  }
+  ) {}
 
   /** @param readMs the time in the log, by which windows count. Default: `ms` */
   add(key: number, n: number, ms: number, readMs = ms, cost?: number): void {
@@ -133,14 +125,13 @@ class TimedCycles {
     }
     if (cost === undefined) this.#ofKeys.set(key, (this.#ofKeys.get(key) ?? 0) + n);
     else for (let k = 0; k < n; k += 1) this.sizing.add(key, 1, cycle, cost);
-    this.#requests.push({ key, n, ms, cost });
+    this.#requests.push([key, n, ms, cost]);
   }
 
   end(): void {
     for (const [key, n] of this.#ofKeys) this.sizing.add(key, n, this.#cycle);
     // After all requests of the cycle are in the sizing.
-    for (const { key, n, ms, cost } of this.#requests)
-      for (const ladder of this.sizing.ladders) ladder.add(key, n, ms, cost);
+    for (const request of this.#requests) for (const ladder of this.sizing.ladders) ladder.add(...request);
     this.#ofKeys.clear();
     this.#requests.length = 0;
   }

@@ -40,11 +40,8 @@ const STEP = 0.05;
 
 export function familyLadder(name: Family, within: number, cycleMs: number): LadderPlan {
   const rungs: Rung[] = [];
-  for (
-    let limit = 1;
-    limit <= Math.min(MOST_LIMIT, MOST_PER_MS * within * cycleMs);
-    limit += limit < FIRST_LIMITS ? 1 : Math.floor(STEP * limit)
-  )
+  const most = Math.min(MOST_LIMIT, MOST_PER_MS * within * cycleMs);
+  for (let limit = 1; limit <= most; limit += limit < FIRST_LIMITS ? 1 : Math.floor(STEP * limit))
     rungs.push({ value: limit, definition: families[name]({ limit, within, cycleMs }), alwaysAdmitted: limit });
   return { name, within, rungs, restMs: 2 * within * cycleMs };
 }
@@ -84,14 +81,12 @@ export type LimitedOfKeys = readonly (readonly number[])[];
 const ASKED_MS = 1000;
 
 export class RuleLadder {
-  readonly plan: LadderPlan;
   readonly #rules: readonly Rule[];
   readonly #spells: Spell[] = [];
   readonly #limited: number[][] = [];
   readonly #isShared: boolean;
 
-  constructor(plan: LadderPlan) {
-    this.plan = plan;
+  constructor(readonly plan: LadderPlan) {
     this.#rules = plan.rungs.map(({ definition }) => ruleOf(definition));
     this.#isShared = this.#rules[0]!.shared === true;
   }

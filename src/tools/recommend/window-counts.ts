@@ -21,7 +21,6 @@ type TakeDifference = (place: number, difference: number) => void;
 export type CountedRequests = Pick<KeyWindowCounts, 'requests' | 'requestsOf' | 'differencesOf'>;
 
 export class KeyWindowCounts {
-  readonly windowCycles: readonly number[];
   requests = 0;
   #room = 0;
   #keys = 0;
@@ -46,8 +45,7 @@ export class KeyWindowCounts {
   /** Windows by length: rows that leave the last are freed. */
   readonly #order: readonly number[];
 
-  constructor(windowCycles: readonly number[]) {
-    this.windowCycles = windowCycles;
+  constructor(readonly windowCycles: readonly number[]) {
     this.#order = windowCycles.map((_, window) => window).sort((a, b) => windowCycles[a]! - windowCycles[b]!);
   }
 

@@ -90,7 +90,7 @@ it.each(Object.keys(otherProducts))('the file of %s is read as the limit, at its
       const { limiters, notApplied } = limitersIn(lines.join('\n'), fileOf(product));
       const perMs = limit.threshold / (limit.within * limit.cycleMs);
       const share = ratePerMs(definitionOf(limiters[0]!.limit, 777))! / perMs;
-      expect([limiters.length, notApplied.length, differs.length > 20]).toEqual([1, 0, true]);
+      expect([limiters.length, notApplied.length, /^(?!.* a hour).{20}/.test(differs)]).toEqual([1, 0, true]);
       // Keys of an API are in no log; Traefik knows no key for all but the host.
       const all = product === 'traefik' ? ['host'] : [];
       const { parts } = limiters[0]!.key;
@@ -102,11 +102,10 @@ it.each(Object.keys(otherProducts))('the file of %s is read as the limit, at its
 });
 
 it('a file says what is to be put where the key is another', () => {
-  expect(linesAs('kong', { ...limits[0]!, key: 'user' }).differs).toContain('what "user" is there');
-  expect(linesAs('kong', { ...limits[0]!, key: 'client' }).differs).not.toContain('put in');
-  expect(linesAs('traefik', { ...limits[0]!, key: 'client' }).differs).toContain(
-    'for 10 s is forgotten, and has all 5',
-  );
+  const differs = (product: string, key: string) => linesAs(product, { ...limits[0]!, key }).differs;
+  expect(differs('kong', 'user')).toContain('what "user" is there');
+  expect(differs('kong', 'client')).not.toContain('put in');
+  expect(differs('traefik', 'client')).toContain('for 10 s is forgotten, and has all 5');
   // 385 at once and a request each minute of the day: nginx knows no slower rate.
   const [, nginx] = linesToPaste({ threshold: 385, within: 86_400, cycleMs: 1000, key: 'client' });
   expect(nginx!.differs).toContain('up to 1825 in a window');

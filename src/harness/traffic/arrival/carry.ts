@@ -36,13 +36,8 @@ export class Carry {
 /** The sum of two remainders is a whole number that a double can hold. */
 export const MOST_PARTS = 2 ** 52;
 
-interface CommonRates {
-  readonly parts: bigint;
-  readonly amounts: readonly bigint[];
-}
-
 /** The least common denominator; if it is above `mostParts`, rates are rounded to multiples of `1 / mostParts`. */
-export function onCommonParts(rates: readonly Rate[], mostParts: number): CommonRates {
+export function onCommonParts(rates: readonly Rate[], mostParts: number) {
   const most = BigInt(mostParts);
   const least = rates.reduce((parts, { cycles }) => leastCommonMultiple(parts, BigInt(cycles)), 1n);
   const parts = least > most ? most : least;
