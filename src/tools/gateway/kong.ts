@@ -152,13 +152,13 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
     };
     const limiters = readPlugin(root, bound, found, name);
     const rules = places.length === 0 ? [{ at: undefined, isOfService: false }] : places;
-    const level = (rule: TreeEntry | undefined, isOfService = false) => (rule === undefined ? 2 : isOfService ? 1 : 0);
+    const level = (rule: TreeEntry | undefined, isOfService = false) => (rule === undefined ? 2 : Number(isOfService));
     return rules.map(({ at: rule, isOfService }) => ({ kind, limiters, rule, level: level(rule, isOfService) }));
   });
   const limitersOf = (rule?: TreeEntry) => {
     const all = read.filter((one) => one.rule === rule || one.rule === undefined);
     const held = all.filter(({ kind, level }) => !all.some((one) => one.kind === kind && one.level < level));
-    return held.toSorted((a, b) => a.level - b.level).flatMap(({ limiters }) => limiters);
+    return [...new Set(held.toSorted((a, b) => a.level - b.level).flatMap(({ limiters }) => limiters))];
   };
   const routed = roots.flatMap(placesOf).filter(({ isRouted }) => isRouted);
   const table = routed.map((one) => ({ ...one, limiters: limitersOf(one.at) }));
